@@ -1,0 +1,6 @@
+package diag
+
+// buildCodes holds the rows ...
+func buildCodes() []Entry {
+	return []Entry{}
+}

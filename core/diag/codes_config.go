@@ -1,0 +1,6 @@
+package diag
+
+// configCodes holds the rows ...
+func configCodes() []Entry {
+	return []Entry{}
+}

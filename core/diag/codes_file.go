@@ -1,0 +1,6 @@
+package diag
+
+// fileCodes holds the rows ...
+func fileCodes() []Entry {
+	return []Entry{}
+}

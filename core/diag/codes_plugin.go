@@ -1,0 +1,6 @@
+package diag
+
+// pluginCodes holds the rows ...
+func pluginCodes() []Entry {
+	return []Entry{}
+}

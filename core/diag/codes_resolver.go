@@ -1,0 +1,6 @@
+package diag
+
+// resolverCodes holds the rows ...
+func resolverCodes() []Entry {
+	return []Entry{}
+}

@@ -1,0 +1,6 @@
+package diag
+
+// typesCodes holds the rows ...
+func typesCodes() []Entry {
+	return []Entry{}
+}

@@ -1,0 +1,71 @@
+# What a person types. `make demo` and `make test` need Go and nothing else that
+# they do not install themselves, or name in one line.
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := build
+
+GO      ?= go
+# The same source gives the same bytes in any folder: paths are trimmed, and the
+# state of the checkout is not stamped. Only `kerac version` names the commit.
+VERSION := $(shell git describe --tags --always --dirty --abbrev=12 2>/dev/null || echo unknown)
+FLAGS   := -trimpath -buildvcs=false
+LDFLAGS := -s -w -buildid=
+export CGO_ENABLED := 0
+export GOFLAGS := -buildvcs=false
+# Tools are pinned in tools/go.mod, apart from the product's own dependencies.
+TOOL    := $(GO) tool -modfile=tools/go.mod
+PLUGINS := $(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go)))
+
+.PHONY: build test lint demo bench fuzz clean deps-test go-present
+
+go-present:
+	@command -v $(GO) >/dev/null || { echo "Go is missing: type 'apt-get install golang' or unpack the release named in go.mod" >&2; exit 1; }
+
+build: go-present
+	@mkdir -p bin
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS) -X main.version=$(VERSION)' -o bin/kerac ./cmd/kerac
+	$(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o bin/kera-runner ./cmd/kera-runner
+	@for p in $(PLUGINS); do \
+	  echo "$(GO) build $(FLAGS) -o bin/kera-backend-$$p ./plugins/$$p"; \
+	  $(GO) build $(FLAGS) -ldflags '$(LDFLAGS)' -o bin/kera-backend-$$p ./plugins/$$p; \
+	done
+
+# objdump checks the instruction encoders, python3 runs the independent verifier.
+deps-test:
+	@need=(); \
+	command -v objdump >/dev/null || need+=(binutils); \
+	command -v python3 >/dev/null || need+=(python3); \
+	if (( $${#need[@]} )); then \
+	  if [[ $$(id -u) == 0 ]] && command -v apt-get >/dev/null; then \
+	    echo "installing $${need[*]}" >&2; apt-get update -qq >&2; \
+	    DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$${need[@]}" >&2; \
+	  else echo "missing: type 'sudo apt-get install $${need[*]}'" >&2; exit 1; fi; \
+	fi
+
+test: build deps-test
+	$(GO) vet ./...
+	$(GO) test ./...
+
+lint: go-present
+	@bad=$$(gofmt -l $$(git ls-files '*.go')); [[ -z $$bad ]] || { echo "not gofmt: $$bad" >&2; exit 1; }
+	$(GO) vet ./...
+	$(TOOL) staticcheck ./...
+	$(TOOL) buf lint pluginapi/proto
+
+demo: build
+	@bash examples/demo.sh
+
+bench: build
+	$(GO) run ./bench -o bench.json
+
+# Ten minutes on each target; FUZZTIME=30s for a quick look.
+FUZZTIME ?= 10m
+fuzz: go-present
+	@grep -rlE '^func Fuzz' --include='*_test.go' . | xargs -n1 dirname | sort -u | while read -r dir; do \
+	  grep -hoE '^func Fuzz[A-Za-z0-9_]+' $$dir/*_test.go | sed 's/func //' | while read -r f; do \
+	    echo "$$dir $$f"; $(GO) test $$dir -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME); \
+	  done; \
+	done
+
+clean:
+	rm -rf bin out bench.json

@@ -215,7 +215,7 @@ func TestDotAndChain(t *testing.T) {
 	n := 4096*2 + 100
 	x, y := make([]float32, n), make([]float32, n)
 	for i := range x {
-		x[i], y[i] = float32(i%101)*0.313-7, float32(i%89)*0.171-5
+		x[i], y[i] = float32(i%101)*0.313-15.7, float32(i%89)*0.171-7.6
 	}
 	step := func(acc float32, i int) float32 { return FMA32(x[i], y[i], acc) }
 	add := func(a, b float32) float32 { return a + b }

@@ -15,9 +15,13 @@ import (
 //	(func $name (param $a f32) (result f64) (local $x i64)
 //	  (f64.add (f64.promote_f32 (local.get $a)) (f64.const 0x1p-3)))
 //
-// Malformed text is a fault of this program, hence a panic.
-func (m *Module) Assemble(src string) map[string]uint32 {
+// With roots, only those functions and what they call are added, in the order
+// of the text. Malformed text is a fault of this program, hence a panic.
+func (m *Module) Assemble(src string, roots ...string) map[string]uint32 {
 	items := parseSexprs(src)
+	if len(roots) > 0 {
+		items = reachable(items, roots)
+	}
 	funcs := map[string]uint32{}
 	todo := make([]*assembler, 0, len(items))
 	for _, it := range items {
@@ -28,6 +32,43 @@ func (m *Module) Assemble(src string) map[string]uint32 {
 		a.seq(a.body)
 	}
 	return funcs
+}
+
+func reachable(items []sexpr, roots []string) []sexpr {
+	byName := map[string]sexpr{}
+	for _, it := range items {
+		byName[it.list[1].atom] = it
+	}
+	seen := map[string]bool{}
+	var visit func(string)
+	var walk func([]sexpr)
+	walk = func(l []sexpr) {
+		for i, s := range l {
+			if s.atom == "call" && i+1 < len(l) {
+				visit(l[i+1].atom)
+			}
+			walk(s.list)
+		}
+	}
+	visit = func(name string) {
+		if !seen[name] {
+			seen[name] = true
+			walk(byName[name].list)
+		}
+	}
+	for _, r := range roots {
+		if _, ok := byName[r]; !ok {
+			panic("BUG: wenc: no function " + r)
+		}
+		visit(r)
+	}
+	var out []sexpr
+	for _, it := range items {
+		if seen[it.list[1].atom] {
+			out = append(out, it)
+		}
+	}
+	return out
 }
 
 // sexpr is an atom or, when atom is empty, a list.

@@ -1,6 +1,53 @@
 package diag
 
-// configCodes holds the rows ...
+// configCodes holds the rows about kera.yaml, the command line's names and the
+// files given as inputs and outputs.
 func configCodes() []Entry {
-	return []Entry{}
+	return []Entry{
+		{Code: "K0700", Title: "the configuration cannot be read",
+			Explain: "kera.yaml is missing (when named by --config), cannot be read, or is not YAML. The note says what the parser found and where.",
+			Example: "plugins: [x86\n", Fixed: "plugins: [x86]\n"},
+		{Code: "K0701", Title: "unknown key in the configuration",
+			Explain: "A key of kera.yaml that Kera does not know is refused, so that a typing mistake cannot silently change a build. Known keys: plugins (name, path), targets (name, options), cache (dir, max_bytes).",
+			Example: "target:\n  - x86\n", Fixed: "targets:\n  - x86\n"},
+		{Code: "K0702", Title: "wrong value in the configuration",
+			Explain: "A value of kera.yaml has another form than the key takes. Options are written as a list of \"Name=value\" texts, because their names are case-sensitive.",
+			Example: "targets:\n  - name: x86\n    options: {Tile: 14}\n", Fixed: "targets:\n  - name: x86\n    options: [\"Tile=14\"]\n"},
+		{Code: "K0703", Title: "no such plugin",
+			Explain: "The named plugin is neither in kera.yaml nor found as kera-backend-NAME beside kerac or on the PATH. `kerac plugin list` shows what was found and where it was looked for.",
+			Example: "kerac plugin info x68\n", Fixed: "kerac plugin info x86\n"},
+		{Code: "K0704", Title: "no such target",
+			Explain: "A target is a plugin's name, a triple that a plugin describes, or either with a feature set after a colon. `kerac plugin list` shows all of them; in a .keg, `kerac inspect` shows the sections it holds.",
+			Example: "kerac build digits.kera -o digits.keg --target x86:avx1024\n", Fixed: "kerac build digits.kera -o digits.keg --target x86:avx512\n"},
+		{Code: "K0710", Title: "no such entry",
+			Explain: "--entry names an exported function that the program does not have, or the program has several and none was named. The note lists the entries there are.",
+			Example: "kerac run digits.keg --entry clasify --input x=images.npy\n", Fixed: "kerac run digits.keg --entry classify --input x=images.npy\n"},
+		{Code: "K0711", Title: "an input is missing",
+			Explain: "Every parameter of an entry needs a value. A parameter that is a struct or tuple is given leaf by leaf, as state.acc=acc.npy, or all at once from an .npz whose members have those names.",
+			Example: "kerac run var.keg --input prices=prices.npy\n", Fixed: "kerac run var.keg --input prices=prices.npy --input shares=holdings.json\n"},
+		{Code: "K0712", Title: "no such input or output",
+			Explain: "--input or --output names something that the entry does not have. The note lists the names it has, with their types.",
+			Example: "kerac run digits.keg --input image=images.npy\n", Fixed: "kerac run digits.keg --input x=images.npy\n"},
+		{Code: "K0713", Title: "an input has the wrong type or shape",
+			Explain: "Nothing is converted or broadcast on the way in: a file must hold exactly the type and shape of the parameter. Both are named in the message.",
+			Example: "kerac run digits.keg --input x=labels.npy\n", Fixed: "kerac run digits.keg --input x=images.npy\n"},
+		{Code: "K0714", Title: "an input cannot be read",
+			Explain: "The file is missing or is not what its extension says. Inputs are .npy, .npz (one member as file.npz:name), .json (nested lists; \"NaN\", \"Infinity\" and \"-Infinity\" as texts) or .csv.",
+			Example: "kerac run digits.keg --input x=images.txt\n", Fixed: "kerac run digits.keg --input x=images.npy\n"},
+		{Code: "K0715", Title: "an output cannot be written so",
+			Explain: "The extension does not take a tensor of this type or rank (a .csv has two dimensions), or the folder cannot be written to. No output of the run is written.",
+			Example: "kerac run digits.keg --input x=images.npy --output result=out.txt\n", Fixed: "kerac run digits.keg --input x=images.npy --output result=out.npy\n"},
+		{Code: "K0716", Title: "a dimension parameter has no value",
+			Explain: "An exported function with free dimensions is built for given values: --bind n=1024, or `export f[n = 1024]` in the source. `kerac run` of a source file also takes them from the shapes of its inputs.",
+			Example: "kerac build var.kera -o var.keg\n", Fixed: "kerac build var.kera -o var.keg --bind m=123\n"},
+		{Code: "K0717", Title: "an output would overwrite an input",
+			Explain: "The output names the same file as an input. Write to another file and move it yourself, if that is what you mean.",
+			Example: "kerac build digits.kera -o digits.kera\n", Fixed: "kerac build digits.kera -o digits.keg\n"},
+		{Code: "K0720", Title: "a source file cannot be read",
+			Explain: "The file is missing, is a folder, or is larger than the limit.",
+			Example: "kerac check digit.kera\n", Fixed: "kerac check digits.kera\n"},
+		{Code: "K0721", Title: "the file is neither source nor artefact",
+			Explain: "Kera reads source files that end in .kera and artefacts that start with the four bytes KEG and zero. Which one a file is, its first bytes and its extension must agree on.",
+			Example: "kerac build digits.txt -o digits.keg\n", Fixed: "kerac build digits.kera -o digits.keg\n"},
+	}
 }

@@ -1712,8 +1712,8 @@ func (x *SectionChunk) GetData() []byte {
 type CompileResult struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The section descriptor in its binary encoding (docs/spec/protocol.md).
-	Descriptor_    []byte `protobuf:"bytes,1,opt,name=descriptor,proto3" json:"descriptor,omitempty"`
-	ArtifactLength uint64 `protobuf:"varint,2,opt,name=artifact_length,json=artifactLength,proto3" json:"artifact_length,omitempty"`
+	SectionDescriptor []byte `protobuf:"bytes,1,opt,name=section_descriptor,json=sectionDescriptor,proto3" json:"section_descriptor,omitempty"`
+	ArtifactLength    uint64 `protobuf:"varint,2,opt,name=artifact_length,json=artifactLength,proto3" json:"artifact_length,omitempty"`
 	// SHA3-256 of the artifact.
 	ArtifactDigest []byte `protobuf:"bytes,3,opt,name=artifact_digest,json=artifactDigest,proto3" json:"artifact_digest,omitempty"`
 	unknownFields  protoimpl.UnknownFields
@@ -1750,9 +1750,9 @@ func (*CompileResult) Descriptor() ([]byte, []int) {
 	return file_kera_backend_v1_backend_proto_rawDescGZIP(), []int{25}
 }
 
-func (x *CompileResult) GetDescriptor_() []byte {
+func (x *CompileResult) GetSectionDescriptor() []byte {
 	if x != nil {
-		return x.Descriptor_
+		return x.SectionDescriptor
 	}
 	return nil
 }
@@ -1905,11 +1905,9 @@ const file_kera_backend_v1_backend_proto_rawDesc = "" +
 	"\x05total\x18\x03 \x01(\x04R\x05total\":\n" +
 	"\fSectionChunk\x12\x16\n" +
 	"\x06offset\x18\x01 \x01(\x04R\x06offset\x12\x12\n" +
-	"\x04data\x18\x02 \x01(\fR\x04data\"\x81\x01\n" +
-	"\rCompileResult\x12\x1e\n" +
-	"\n" +
-	"descriptor\x18\x01 \x01(\fR\n" +
-	"descriptor\x12'\n" +
+	"\x04data\x18\x02 \x01(\fR\x04data\"\x90\x01\n" +
+	"\rCompileResult\x12-\n" +
+	"\x12section_descriptor\x18\x01 \x01(\fR\x11sectionDescriptor\x12'\n" +
 	"\x0fartifact_length\x18\x02 \x01(\x04R\x0eartifactLength\x12'\n" +
 	"\x0fartifact_digest\x18\x03 \x01(\fR\x0eartifactDigest*\\\n" +
 	"\vDeterminism\x12\x1b\n" +

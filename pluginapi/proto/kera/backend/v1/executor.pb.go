@@ -81,9 +81,9 @@ func (RunMode) EnumDescriptor() ([]byte, []int) {
 type ProbeRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Section descriptor in its binary encoding.
-	Descriptor_   []byte `protobuf:"bytes,1,opt,name=descriptor,proto3" json:"descriptor,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	SectionDescriptor []byte `protobuf:"bytes,1,opt,name=section_descriptor,json=sectionDescriptor,proto3" json:"section_descriptor,omitempty"`
+	unknownFields     protoimpl.UnknownFields
+	sizeCache         protoimpl.SizeCache
 }
 
 func (x *ProbeRequest) Reset() {
@@ -116,9 +116,9 @@ func (*ProbeRequest) Descriptor() ([]byte, []int) {
 	return file_kera_backend_v1_executor_proto_rawDescGZIP(), []int{0}
 }
 
-func (x *ProbeRequest) GetDescriptor_() []byte {
+func (x *ProbeRequest) GetSectionDescriptor() []byte {
 	if x != nil {
-		return x.Descriptor_
+		return x.SectionDescriptor
 	}
 	return nil
 }
@@ -187,9 +187,9 @@ func (x *ProbeResponse) GetDevice() string {
 type LoadRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// In the first message only.
-	Descriptor_    []byte `protobuf:"bytes,1,opt,name=descriptor,proto3" json:"descriptor,omitempty"`
-	ArtifactLength uint64 `protobuf:"varint,2,opt,name=artifact_length,json=artifactLength,proto3" json:"artifact_length,omitempty"`
-	ArtifactDigest []byte `protobuf:"bytes,3,opt,name=artifact_digest,json=artifactDigest,proto3" json:"artifact_digest,omitempty"`
+	SectionDescriptor []byte `protobuf:"bytes,1,opt,name=section_descriptor,json=sectionDescriptor,proto3" json:"section_descriptor,omitempty"`
+	ArtifactLength    uint64 `protobuf:"varint,2,opt,name=artifact_length,json=artifactLength,proto3" json:"artifact_length,omitempty"`
+	ArtifactDigest    []byte `protobuf:"bytes,3,opt,name=artifact_digest,json=artifactDigest,proto3" json:"artifact_digest,omitempty"`
 	// At most 4 MiB of the artifact, in order.
 	Offset        uint64 `protobuf:"varint,4,opt,name=offset,proto3" json:"offset,omitempty"`
 	Data          []byte `protobuf:"bytes,5,opt,name=data,proto3" json:"data,omitempty"`
@@ -227,9 +227,9 @@ func (*LoadRequest) Descriptor() ([]byte, []int) {
 	return file_kera_backend_v1_executor_proto_rawDescGZIP(), []int{2}
 }
 
-func (x *LoadRequest) GetDescriptor_() []byte {
+func (x *LoadRequest) GetSectionDescriptor() []byte {
 	if x != nil {
-		return x.Descriptor_
+		return x.SectionDescriptor
 	}
 	return nil
 }
@@ -1206,19 +1206,15 @@ var File_kera_backend_v1_executor_proto protoreflect.FileDescriptor
 
 const file_kera_backend_v1_executor_proto_rawDesc = "" +
 	"\n" +
-	"\x1ekera/backend/v1/executor.proto\x12\x0fkera.backend.v1\".\n" +
-	"\fProbeRequest\x12\x1e\n" +
-	"\n" +
-	"descriptor\x18\x01 \x01(\fR\n" +
-	"descriptor\"m\n" +
+	"\x1ekera/backend/v1/executor.proto\x12\x0fkera.backend.v1\"=\n" +
+	"\fProbeRequest\x12-\n" +
+	"\x12section_descriptor\x18\x01 \x01(\fR\x11sectionDescriptor\"m\n" +
 	"\rProbeResponse\x12,\n" +
 	"\x04mode\x18\x01 \x01(\x0e2\x18.kera.backend.v1.RunModeR\x04mode\x12\x16\n" +
 	"\x06reason\x18\x02 \x01(\tR\x06reason\x12\x16\n" +
-	"\x06device\x18\x03 \x01(\tR\x06device\"\xab\x01\n" +
-	"\vLoadRequest\x12\x1e\n" +
-	"\n" +
-	"descriptor\x18\x01 \x01(\fR\n" +
-	"descriptor\x12'\n" +
+	"\x06device\x18\x03 \x01(\tR\x06device\"\xba\x01\n" +
+	"\vLoadRequest\x12-\n" +
+	"\x12section_descriptor\x18\x01 \x01(\fR\x11sectionDescriptor\x12'\n" +
 	"\x0fartifact_length\x18\x02 \x01(\x04R\x0eartifactLength\x12'\n" +
 	"\x0fartifact_digest\x18\x03 \x01(\fR\x0eartifactDigest\x12\x16\n" +
 	"\x06offset\x18\x04 \x01(\x04R\x06offset\x12\x12\n" +

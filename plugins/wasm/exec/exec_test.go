@@ -5,11 +5,13 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/plugins/wasm/internal/v8"
 	"github.com/kera-lang/kera/plugins/wasm/wenc"
 )
 
@@ -208,5 +210,28 @@ func TestPlace(t *testing.T) {
 	e.Inputs[0] = buf(1<<33, 1)
 	if _, err := Place(e, 65536); err == nil || !strings.Contains(err.Error(), "32-bit memory") {
 		t.Errorf("too large: got %v", err)
+	}
+}
+
+// TestInV8 runs the calls of TestRun that end well with the example of the
+// specification.
+func TestInV8(t *testing.T) {
+	node, ok := v8.Find()
+	if !ok {
+		t.Skip("not checked: node is not installed")
+	}
+	artifact, d := testModule()
+	sum, _ := d.Entry("sum")
+	loop, _ := d.Entry("loop")
+	in := [][]byte{ints(1, 2, 3), ints(10, 20, 30)}
+	got, err := v8.Run(node, "../../../docs/spec/wasm-abi.md", t.TempDir(), []v8.Job{
+		{Artifact: artifact, Entry: sum, Inputs: in}, {Artifact: artifact, Entry: loop, Inputs: in},
+		{Artifact: artifact, Entry: sum, Inputs: [][]byte{ints(1, 99, 3), in[1]}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []v8.Result{{Outputs: [][]byte{ints(11, 22, 33)}}, {Outputs: [][]byte{ints(61, 22, 33)}}, {Trap: 1, Outputs: [][]byte{}}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }

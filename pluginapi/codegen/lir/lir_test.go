@@ -32,7 +32,7 @@ func TestVerify(t *testing.T) {
 		do   func(f *Func)
 		want string
 	}{
-		{"type", func(f *Func) { f.Body.Stmts[3].Blocks[0].Stmts[2].Op = Add }, "not defined on"},
+		{"type", func(f *Func) { f.Body.Stmts[3].Blocks[0].Stmts[2].Type = Vec(I32, 4) }, "not defined on"},
 		{"scope", func(f *Func) { f.Body.Yield[0] = f.Body.Stmts[3].Blocks[0].Params[0] }, "not defined"},
 		{"bounds", func(f *Func) { f.Bufs[2].Bytes = 3 }, "bytes 0..4"},
 		{"read only", func(f *Func) { f.Bufs[2].Kind = BufIn }, "read-only"},

@@ -53,7 +53,7 @@ lint: go-present
 	$(TOOL) buf lint pluginapi/proto
 
 demo: build
-	@bash examples/demo.sh
+	@$(GO) run $(FLAGS) ./examples/demo
 
 bench: build
 	$(GO) run ./bench -o bench.json

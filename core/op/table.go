@@ -238,7 +238,7 @@ var rows = []Info{
 	{Gather, "gather", 1, Shape, Pure, 2, 0, attrs(KAxis), dAny, "slices of an axis at indices clamped into range; zero from an empty source", ruleGather},
 
 	{Map, "map", 1, Parallel, Pure, -1, 1, attrs(KDims, KTraps), dAny, "a region evaluated at every index, traps joined in row-major order", ruleMap},
-	{Reduce, "reduce", 1, Parallel, Pure, -1, 0, attrs(KKind, KAxes), dNum | dBool, "combination over axes in the fixed order", ruleReduce},
+	{Reduce, "reduce", 1, Parallel, Pure, -1, 0, attrs(KAxes, KKind), dNum | dBool, "combination over axes in the fixed order", ruleReduce},
 	{Dot, "dot", 1, Parallel, Pure, 2, 0, attrs(KAxis), dFloat, "sum of products over one axis with fma lanes", ruleDot},
 	{DotGeneral, "dot_general", 1, Parallel, Pure, 2, 0, attrs(KAcc, KLhsBatch, KRhsBatch, KLhsContract, KRhsContract), dAny &^ dBool, "contraction as an ascending chain", ruleDotGeneral},
 	{Sort, "sort", 1, Parallel, Pure, -1, 0, attrs(KAxis, KDescending), dNum | dBool, "stable sort by the first input in total order; the others follow", ruleSort},

@@ -40,6 +40,9 @@ func (c *CFG) Depth(b Block) int32 {
 
 // Dominates reports whether a dominates b.
 func (c *CFG) Dominates(a, b Block) bool {
+	if c.Num[a] < 0 || c.Num[b] < 0 {
+		return false
+	}
 	for c.Num[b] > c.Num[a] {
 		b = c.IDom[b]
 	}
@@ -270,6 +273,51 @@ func (f *Func) SplitCriticalEdges() {
 			// f.Edges may have moved: write through the function, not through es.
 			f.Edges[f.Blocks[b].Edges+int32(k)] = Edge{To: nb, Args: int32(len(f.Args))}
 			layout = append(layout, nb)
+		}
+	}
+	f.Layout = layout
+}
+
+// ThreadJumps drops blocks that only jump, in an allocated function, and blocks that
+// cannot be reached. Edges no longer carry arguments then, so any such block is empty.
+func (f *Func) ThreadJumps() {
+	to := make([]Block, len(f.Blocks))
+	for b := range to {
+		to[b] = Block(b)
+		if bi := &f.Blocks[b]; b != 0 && bi.End-bi.First == 1 && f.Desc(bi.First).Term == TermJump {
+			to[b] = f.Succs(Block(b))[0].To
+		}
+	}
+	final := func(b Block) Block {
+		// A ring of empty blocks is an endless loop the program asked for: stop after
+		// as many steps as there are blocks.
+		for range to {
+			if to[b] == b {
+				return b
+			}
+			b = to[b]
+		}
+		return b
+	}
+	reached := make([]bool, len(f.Blocks))
+	reached[0] = true
+	work := []Block{0}
+	for len(work) > 0 {
+		b := work[len(work)-1]
+		work = work[:len(work)-1]
+		es := f.Succs(b)
+		for k := range es {
+			es[k].To = final(es[k].To)
+			if t := es[k].To; !reached[t] {
+				reached[t] = true
+				work = append(work, t)
+			}
+		}
+	}
+	layout := f.Layout[:0]
+	for _, b := range f.Layout {
+		if reached[b] {
+			layout = append(layout, b)
 		}
 	}
 	f.Layout = layout

@@ -142,8 +142,10 @@ type Desc struct {
 	Ports   uint16 // execution ports it may go to, a bit set; 0 = takes none
 	Uops    uint8  // how many port slots it takes; 0 counts as 1
 
-	// Remat: the instruction has no use of a virtual register, reads no memory that
-	// can change and has one definition, so re-executing it gives the same value.
+	// Remat: the only operand is one unconstrained definition and no memory that can
+	// change is read, so re-executing it anywhere gives the same value. A row with
+	// HasAddr may set it (constant pool loads); it then holds for those instructions
+	// whose base and index are NoReg.
 	Remat bool
 }
 
@@ -246,8 +248,9 @@ func (t *Target) checkDesc(d *Desc) error {
 			defs++
 		}
 	}
-	if d.Remat && (virtUses != 0 || defs != 1 || d.HasAddr && d.Effect&MemWrite != 0) {
-		return fmt.Errorf("rematerialisable with uses, a write, or not one definition")
+	if d.Remat && (virtUses != 0 || defs != 1 || len(d.Operands) != 1 || d.Operands[0].Constraint != Any ||
+		d.Clobbers != RegSet{} || d.Effect&MemWrite != 0) {
+		return fmt.Errorf("rematerialisable, but not just one free definition")
 	}
 	if d.Term == TermJump && (len(d.Operands) != 0 || d.HasAddr) {
 		return fmt.Errorf("jump with operands")

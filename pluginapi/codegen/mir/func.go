@@ -1,5 +1,7 @@
 package mir
 
+import "slices"
+
 // Node is the index of the graph node an instruction was made for.
 type Node int32
 
@@ -109,6 +111,26 @@ type Func struct {
 	FrameSize  int32
 	FrameAlign int32
 }
+
+// Clone copies f; the target is shared.
+func (f *Func) Clone() *Func {
+	g := *f
+	g.Insts = slices.Clone(f.Insts)
+	g.Regs = slices.Clone(f.Regs)
+	g.Payloads = slices.Clone(f.Payloads)
+	g.Blocks = slices.Clone(f.Blocks)
+	g.Params = slices.Clone(f.Params)
+	g.Edges = slices.Clone(f.Edges)
+	g.Args = slices.Clone(f.Args)
+	g.VRegs = slices.Clone(f.VRegs)
+	g.Slots = slices.Clone(f.Slots)
+	g.EntryRegs = slices.Clone(f.EntryRegs)
+	g.Layout = slices.Clone(f.Layout)
+	return &g
+}
+
+// NumInsts is the number of instructions.
+func (f *Func) NumInsts() int { return len(f.Insts) }
 
 // NumBlocks is the number of blocks.
 func (f *Func) NumBlocks() int { return len(f.Blocks) }

@@ -3,7 +3,9 @@ package sdk
 import (
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
+	"strings"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -47,8 +49,12 @@ func watchHost() {
 	}()
 }
 
-// die ends the process and, where it leads its group, its children too.
+// die ends the process and, where it leads its group, its children too. The
+// host can no longer remove the private directory.
 func die() {
+	if dir := os.Getenv(wire.EnvDir); strings.HasPrefix(filepath.Base(dir), wire.DirPrefix) {
+		_ = os.RemoveAll(dir)
+	}
 	if unix.Getpgrp() == os.Getpid() {
 		_ = unix.Kill(0, unix.SIGKILL)
 	}

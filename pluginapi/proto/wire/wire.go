@@ -38,6 +38,11 @@ const (
 	// EnvLifeline is the descriptor of a pipe that reaches its end when the
 	// host dies.
 	EnvLifeline = "KERA_PLUGIN_LIFELINE"
+	// EnvDir is the process's private directory, for the plugin to remove when
+	// the host died without doing so.
+	EnvDir = "KERA_PLUGIN_DIR"
+	// DirPrefix starts the name of every private directory.
+	DirPrefix = "kera-"
 )
 
 // Limits of both sides.

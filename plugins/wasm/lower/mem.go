@@ -1,0 +1,186 @@
+package lower
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+)
+
+// base names a pointer that a phase function is given: an entry of one of its
+// tables. Work memory and constants need no such pointer.
+type base struct {
+	kind  lir.BufKind
+	index int
+}
+
+// addrKey names an address without its displacement.
+type addrKey struct {
+	b     base
+	index lir.Value
+	scale uint8
+}
+
+// loadBases reads the tables once, at the start of the function.
+func (c *fn) loadBases() {
+	for _, b := range c.src.Bufs {
+		k := base{b.Kind, b.Index}
+		table := paramIn
+		switch b.Kind {
+		case lir.BufIn:
+		case lir.BufOut:
+			table = paramOut
+		default:
+			continue
+		}
+		if _, ok := c.bases[k]; ok {
+			continue
+		}
+		l := c.f.Local(wasmType(lir.TIx))
+		c.f.Get(table)
+		c.f.I("i32.load", 2, 4*uint64(b.Index))
+		c.f.Set(l)
+		c.bases[k] = l
+	}
+}
+
+// enter opens a scope of shared addresses and counts who would share.
+func (c *fn) enter(b *lir.Block) {
+	n := map[addrKey]int{}
+	for i := range b.Stmts {
+		s := &b.Stmts[i]
+		if (s.Op == lir.Load && c.v[s.Results[0]].uses > 0) || s.Op == lir.Store {
+			n[c.keyOf(s.Addr)]++
+		}
+	}
+	c.sharing = append(c.sharing, n)
+	c.scopes = append(c.scopes, map[addrKey]uint32{})
+}
+
+func (c *fn) leave() {
+	n := len(c.scopes) - 1
+	var ls []uint32
+	for _, l := range c.scopes[n] {
+		ls = append(ls, l)
+	}
+	freeSorted(c.f.Free, ls)
+	c.scopes, c.sharing = c.scopes[:n], c.sharing[:n]
+}
+
+func (c *fn) keyOf(a lir.Addr) addrKey {
+	b := c.src.Bufs[a.Buf]
+	k := addrKey{base{b.Kind, b.Index}, a.Index, a.Scale}
+	if b.Kind == lir.BufWork {
+		k.b.index = 0
+	}
+	return k
+}
+
+// address pushes an address and returns the offset immediate that completes it.
+func (c *fn) address(a lir.Addr) uint64 {
+	buf := c.src.Bufs[a.Buf]
+	off := buf.Offset + a.Disp
+	if buf.Kind == lir.BufConst {
+		off += int64(c.consts[buf.Index])
+	}
+	c.dynamic(a, buf.Kind)
+	if off < 0 {
+		c.f.I32(int32(off))
+		c.f.I("i32.add")
+		off = 0
+	}
+	if off > math.MaxUint32 {
+		panic("BUG: lower: offset beyond a 32-bit memory")
+	}
+	return uint64(off)
+}
+
+// dynamic pushes the part of an address that is not constant.
+func (c *fn) dynamic(a lir.Addr, kind lir.BufKind) {
+	k := c.keyOf(a)
+	if a.Index == lir.NoValue {
+		c.pointer(k.b)
+		return
+	}
+	for i := len(c.scopes) - 1; i >= 0; i-- {
+		if l, ok := c.scopes[i][k]; ok {
+			c.f.Get(l)
+			c.release(a.Index)
+			return
+		}
+	}
+	if kind != lir.BufConst {
+		c.pointer(k.b)
+	}
+	c.push(a.Index)
+	if a.Scale > 1 {
+		c.f.I32(int32(bits.TrailingZeros8(a.Scale)))
+		c.f.I("i32.shl")
+	}
+	if kind != lir.BufConst {
+		c.f.I("i32.add")
+	}
+	top := len(c.scopes) - 1
+	if c.sharing[top][k] > 1 {
+		l := c.f.Local(wasmType(lir.TIx))
+		c.f.Tee(l)
+		c.scopes[top][k] = l
+	}
+}
+
+func (c *fn) pointer(b base) {
+	switch b.kind {
+	case lir.BufWork:
+		c.f.Get(paramWork)
+	case lir.BufConst:
+		c.f.I32(0)
+	default:
+		c.f.Get(c.bases[b])
+	}
+}
+
+// scalarMem names scalar accesses by memory form.
+var scalarMem = [...]struct{ load, store string }{
+	lir.M8S: {"load8_s", "store8"}, lir.M8U: {"load8_u", "store8"},
+	lir.M16S: {"load16_s", "store16"}, lir.M16U: {"load16_u", "store16"},
+	lir.M32: {"load", "store"}, lir.M64: {"load", "store"},
+}
+
+func (c *fn) memLoad(s *lir.Stmt) {
+	off := c.address(s.Addr)
+	align := uint64(bits.TrailingZeros(uint(s.Mem.Size())))
+	switch {
+	case !s.Type.IsVec():
+		c.f.I(wasmType(s.Type).String()+"."+scalarMem[s.Mem].load, align, off)
+	case half(s.Type):
+		c.f.I("v128.load64_zero", align, off)
+	default:
+		c.f.I("v128.load", align, off)
+	}
+}
+
+func (c *fn) memStore(s *lir.Stmt) {
+	c.f.At(s.Node)
+	off := c.address(s.Addr)
+	c.push(s.Args[0])
+	c.f.At(s.Node)
+	align := uint64(bits.TrailingZeros(uint(s.Mem.Size())))
+	switch {
+	case !s.Type.IsVec():
+		c.f.I(wasmType(s.Type).String()+"."+scalarMem[s.Mem].store, align, off)
+	case half(s.Type):
+		c.f.I("v128.store64_lane", align, off, 0)
+	default:
+		c.f.I("v128.store", align, off)
+	}
+}
+
+// half reports whether a vector fills only the low half of a v128.
+func half(t lir.Type) bool { return int(t.Lanes)*laneBytes(t) == 8 }
+
+func laneBytes(t lir.Type) int {
+	if t.Elem == lir.Mask {
+		return int(t.Bits) / 8
+	}
+	return t.Elem.Size()
+}

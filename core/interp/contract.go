@@ -11,8 +11,18 @@ import (
 	"github.com/kera-lang/kera/core/types"
 )
 
-// contraction computes out[i] for lhs row x and rhs row y of length k.
-type contraction func(out []byte, i, x, y, k int)
+// contraction computes out[i], ..., out[i+n-1] for the lhs row at x and the n
+// rhs rows from y on, all of length k.
+type contraction func(out []byte, i, x, y, n, k int)
+
+// eachRow makes a contraction of one that computes a single element's bits.
+func eachRow(size int, f func(x, y, k int) uint64) contraction {
+	return func(out []byte, i, x, y, n, k int) {
+		for j := range n {
+			putBits(out, size, i+j, f(x, y+j*k, k))
+		}
+	}
+}
 
 func compileDotGeneral(_ *Machine, n *node) (exec, error) {
 	xt, yt, ot := n.in[0], n.in[1], n.out[0]
@@ -38,10 +48,7 @@ func compileDotGeneral(_ *Machine, n *node) (exec, error) {
 			}
 			end := min(g+block, batch*rowsX)
 			parallel(g, end, (end-g)*rowsY*k, func(i int) {
-				y0 := i / rowsX * rowsY
-				for j := range rowsY {
-					f(out, i*rowsY+j, i*k, (y0+j)*k, k)
-				}
+				f(out, i*rowsY, i*k, i/rowsX*rowsY*k, rowsY, k)
 			})
 		}
 		setData(&fr[o], ot, out)
@@ -81,9 +88,7 @@ func contractions(acc op.Acc, x, y types.DType) (func(x, y []byte) contraction, 
 		size := res.Size()
 		return func(bx, by []byte) contraction {
 			p, q := toInts(bx, x), toInts(by, y)
-			return func(out []byte, i, a, b, k int) {
-				putBits(out, size, i, uint64(numeric.ChainInt(k, p[a:], 1, q[b:], 1)))
-			}
+			return eachRow(size, func(a, b, k int) uint64 { return uint64(numeric.ChainInt(k, p[a:], 1, q[b:], 1)) })
 		}, nil
 	case x == types.F64:
 		chain := numeric.ChainFMA64
@@ -92,9 +97,7 @@ func contractions(acc op.Acc, x, y types.DType) (func(x, y []byte) contraction, 
 		}
 		return func(bx, by []byte) contraction {
 			p, q := toF64s(bx), toF64s(by)
-			return func(out []byte, i, a, b, k int) {
-				putBits(out, 8, i, numeric.CanonF64(chain(k, p[a:], 1, q[b:], 1)))
-			}
+			return eachRow(8, func(a, b, k int) uint64 { return numeric.CanonF64(chain(k, p[a:], 1, q[b:], 1)) })
 		}, nil
 	}
 	chain := numeric.ChainFMA32
@@ -106,8 +109,20 @@ func contractions(acc op.Acc, x, y types.DType) (func(x, y []byte) contraction, 
 	}
 	return func(bx, by []byte) contraction {
 		p, q := toF32s(bx, x), toF32s(by, y)
-		return func(out []byte, i, a, b, k int) {
-			putBits(out, 4, i, uint64(numeric.CanonF32(chain(k, p[a:], 1, q[b:], 1))))
+		one := eachRow(4, func(a, b, k int) uint64 { return uint64(numeric.CanonF32(chain(k, p[a:], 1, q[b:], 1))) })
+		if acc != op.AccFMA {
+			return one
+		}
+		return func(out []byte, i, a, b, n, k int) {
+			j := 0
+			for ; j+4 <= n; j += 4 {
+				c := q[b+j*k:]
+				r := numeric.ChainFMA32x4(k, p[a:], [4][]float32{c, c[k:], c[2*k:], c[3*k:]})
+				for m, v := range r {
+					putBits(out, 4, i+j+m, uint64(numeric.CanonF32(v)))
+				}
+			}
+			one(out, i+j, a, b+j*k, n-j, k)
 		}
 	}, nil
 }

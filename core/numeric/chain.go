@@ -84,3 +84,48 @@ func ChainInt(n int, a []int64, sa int, b []int64, sb int) int64 {
 	}
 	return acc
 }
+
+// ChainFMA32x4 is ChainFMA32 of a with each of four operands, dense. The four
+// chains are independent, so the processor overlaps them.
+func ChainFMA32x4(n int, a []float32, b [4][]float32) [4]float32 {
+	var total [4]float32
+	for lo := 0; lo < n; lo += ChainChunk {
+		x := a[lo:min(lo+ChainChunk, n)]
+		y0, y1, y2, y3 := b[0][lo:][:len(x)], b[1][lo:][:len(x)], b[2][lo:][:len(x)], b[3][lo:][:len(x)]
+		var r0, r1, r2, r3 float32
+		for i, v := range x {
+			// FMA32 by hand: it is too large for the compiler to inline.
+			w := float64(v)
+			s0 := float64(w*float64(y0[i])) + float64(r0)
+			s1 := float64(w*float64(y1[i])) + float64(r1)
+			s2 := float64(w*float64(y2[i])) + float64(r2)
+			s3 := float64(w*float64(y3[i])) + float64(r3)
+			if delicate(s0) {
+				r0 = fma32Odd(v, y0[i], r0)
+			} else {
+				r0 = float32(s0)
+			}
+			if delicate(s1) {
+				r1 = fma32Odd(v, y1[i], r1)
+			} else {
+				r1 = float32(s1)
+			}
+			if delicate(s2) {
+				r2 = fma32Odd(v, y2[i], r2)
+			} else {
+				r2 = float32(s2)
+			}
+			if delicate(s3) {
+				r3 = fma32Odd(v, y3[i], r3)
+			} else {
+				r3 = float32(s3)
+			}
+		}
+		if lo == 0 {
+			total = [4]float32{r0, r1, r2, r3}
+		} else {
+			total = [4]float32{total[0] + r0, total[1] + r1, total[2] + r2, total[3] + r3}
+		}
+	}
+	return total
+}

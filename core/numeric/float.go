@@ -46,10 +46,35 @@ func MaxFloat[T Float](a, b T) T {
 
 // FMA32 is a*b + c with one rounding to float32.
 //
-// The product of two float32 is exact in float64. The float64 sum is corrected
-// to round-to-odd with its exact error, so the final rounding to 24 bits (or
-// fewer, for subnormals) sees a sticky bit and cannot round twice.
+// The product of two float32 is exact in float64, so s below is the exact
+// result rounded to 53 bits. Rounding that again to 24 bits is right unless s
+// lies exactly half way between two float32 values, where the exact result may
+// lie to either side: no other s can cross a half-way point, which is itself a
+// float64. Half-way points of normal results show in the low 29 bits.
 func FMA32(a, b, c float32) float32 {
+	s := float64(float64(a)*float64(b)) + float64(c)
+	if delicate(s) {
+		return fma32Odd(a, b, c)
+	}
+	return float32(s)
+}
+
+// delicate reports that s, an exact value rounded to float64, may not be
+// rounded again to float32: it is half way between two normal float32, or
+// below them, where the half-way points are elsewhere.
+func delicate(s float64) bool {
+	u := math.Float64bits(s)
+	return u&(1<<29-1) == 1<<28 || u<<1 < leastNormal32
+}
+
+// leastNormal32 is 2^-126, the least normal float32, as float64 bits shifted
+// left by one to drop the sign.
+const leastNormal32 = (1023 - 126) << 53
+
+// fma32Odd corrects the float64 sum to round-to-odd with its exact error, so
+// the final rounding to 24 bits (or fewer, for subnormals) sees a sticky bit
+// and cannot round twice.
+func fma32Odd(a, b, c float32) float32 {
 	p := float64(float64(a) * float64(b))
 	z := float64(c)
 	s := p + z

@@ -145,6 +145,16 @@ func TestFMAAgainstExact(t *testing.T) {
 			a, b, c := interesting(r, d), interesting(r, d), interesting(r, d)
 			if r.IntN(2) == 0 { // near cancellation: c close to -a*b
 				c = BinaryOf(Mul, d)(a, b) ^ 1<<(uint(d.Bits())-1) ^ r.Uint64N(4)
+			} else if d == types.F32 && r.IntN(2) == 0 {
+				// The product is half an ulp of c, or a last bit more or less: the
+				// float64 sum is half way, or was rounded to it.
+				c = c&0x807fffff | uint64(60+r.IntN(180))<<23
+				a = uint64(f32Exp(c)-24) << 23
+				b = b&0x80000000 | 0x3f800000 + uint64(r.IntN(3)) - 1
+				if r.IntN(2) == 0 { // the same with a subnormal result: 2^-150 (1 - j^2 2^-46)
+					j := uint64(1 + r.IntN(3))
+					a, b, c = 52<<23|j, b&0x80000000|51<<23|(1<<23-2*j), c&0x807fffff
+				}
 			}
 			if !finite(d, a) || !finite(d, b) || !finite(d, c) {
 				continue
@@ -155,6 +165,9 @@ func TestFMAAgainstExact(t *testing.T) {
 		}
 	}
 }
+
+// f32Exp is the exponent field.
+func f32Exp(b uint64) uint64 { return b >> 23 & 0xff }
 
 func FuzzFMA32(f *testing.F) {
 	f.Add(uint32(0xea968000), uint32(0x38e3ad00), uint32(0x8b6d2a5a))

@@ -223,6 +223,9 @@ func TestDotAndChain(t *testing.T) {
 	if got := ChainFMA32(n, x, 1, y, 1); got != want {
 		t.Errorf("ChainFMA32 = %v, want %v", got, want)
 	}
+	if got := ChainFMA32x4(n, x, [4][]float32{y, x, y, y}); got[0] != want || got[3] != want || got[1] != ChainFMA32(n, x, 1, x, 1) {
+		t.Errorf("ChainFMA32x4 = %v, want %v", got, want)
+	}
 	unf := Chain(n, 0, func(acc float32, i int) float32 { return acc + float32(x[i]*y[i]) }, add)
 	if got := ChainUnfused(n, x, 1, y, 1); got != unf {
 		t.Errorf("ChainUnfused = %v, want %v", got, unf)

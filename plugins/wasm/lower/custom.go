@@ -31,7 +31,6 @@ func makers() [lir.NumOps]maker {
 		lir.Canon:     canon,
 		lir.Select:    choose,
 		lir.MAny:      anyLane,
-		lir.Wrap:      wrapVec,
 	}
 }
 
@@ -235,21 +234,5 @@ func anyLane(c *fn, s *lir.Stmt) bool {
 		c.f.I("v128.and")
 	}
 	c.f.I("v128.any_true")
-	return true
-}
-
-// wrapVec gathers the low halves of two 64-bit lanes.
-func wrapVec(c *fn, s *lir.Stmt) bool {
-	if !s.Type.IsVec() {
-		return false
-	}
-	f := c.f
-	c.push(s.Args[0])
-	f.At(s.Node)
-	t := f.Local(wasmType(s.Type))
-	f.Tee(t)
-	f.Get(t)
-	f.I("i8x16.shuffle", 0x0B0A090803020100, 0x0B0A090803020100)
-	f.Free(t)
 	return true
 }

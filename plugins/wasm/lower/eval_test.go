@@ -77,7 +77,7 @@ func (m *machine) stmt(s *lir.Stmt) {
 		for !m.returned {
 			m.set(s.Blocks[0].Params, c)
 			m.stmts(s.Blocks[0])
-			if m.v[s.Blocks[0].Yield[0]][0] == 0 {
+			if m.returned || m.v[s.Blocks[0].Yield[0]][0] == 0 {
 				break
 			}
 			m.set(s.Blocks[1].Params, c)

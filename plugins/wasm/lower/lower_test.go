@@ -307,3 +307,12 @@ func pairsOf(o lir.Op, e lir.Elem) [][2]lir.Elem {
 	}
 	return out
 }
+
+func compileBytes(t *testing.T, seed uint64) []byte {
+	t.Helper()
+	code, err := Module(wenc.NewIndex(), randomProgram(seed).m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code.Bytes
+}

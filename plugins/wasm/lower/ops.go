@@ -41,7 +41,6 @@ type convKey struct {
 var conv = map[convKey]string{
 	{lir.Wrap, lir.I64, lir.I32, false}: "i32.wrap_i64",
 	{lir.ExtS, lir.I32, lir.I64, false}: "i64.extend_i32_s", {lir.ExtU, lir.I32, lir.I64, false}: "i64.extend_i32_u",
-	{lir.ExtS, lir.I32, lir.I64, true}: "i64x2.extend_low_i32x4_s", {lir.ExtU, lir.I32, lir.I64, true}: "i64x2.extend_low_i32x4_u",
 	{lir.IxToI64, lir.Ix, lir.I64, false}: "i64.extend_i32_u", {lir.I64ToIx, lir.I64, lir.Ix, false}: "i32.wrap_i64",
 	{lir.IxToI32, lir.Ix, lir.I32, false}: "", {lir.I32ToIxU, lir.I32, lir.Ix, false}: "",
 	{lir.SToF, lir.I32, lir.F32, false}: "f32.convert_i32_s", {lir.SToF, lir.I64, lir.F32, false}: "f32.convert_i64_s",

@@ -37,9 +37,11 @@ const (
 
 // Payload holds what is not a register. The zero value means absent, field by field.
 type Payload struct {
-	Imm   int64
-	Disp  int32
-	Label int32 // 1-based, meaning given by the target: constant pool entry, ...
+	Imm  int64
+	Disp int32
+	// Label is 1-based, its meaning given by the target (constant pool entry, ...).
+	// Memory at a label is constant.
+	Label int32
 	Slot  int32 // 1-based frame slot; the address is slot + Disp (+ base + index)
 	// Alias is an alias set for the scheduler: accesses in two different non-zero
 	// sets never overlap (two buffers the plan keeps apart). 0 may alias anything.

@@ -129,17 +129,27 @@ func newAlloc(f *mir.Func) *alloc {
 	for i := range a.next {
 		a.next[i] = dead
 		a.hint[i] = f.VRegs[i].Hint
-		if d := a.live.DefInst[i]; d >= 0 && f.Desc(d).Remat {
-			a.remat[i] = true
-			for _, r := range f.InstRegs(d)[1:] {
-				a.remat[i] = a.remat[i] && r == mir.NoReg
-			}
-		}
+		a.remat[i] = a.live.DefInst[i] >= 0 && canRemat(f, a.live.DefInst[i])
 	}
 	a.fixedHints()
 	a.distances()
 	a.pressure()
 	return a
+}
+
+// canRemat reports whether instruction i gives the same value wherever it is executed:
+// its row says so, it has no address registers, and it reads no frame slot.
+func canRemat(f *mir.Func, i int32) bool {
+	d := f.Desc(i)
+	if !d.Remat || d.Effect != mir.MemNone && f.Payload(i).Slot != 0 {
+		return false
+	}
+	for _, r := range f.InstRegs(i)[1:] {
+		if r != mir.NoReg {
+			return false
+		}
+	}
+	return true
 }
 
 // fixedHints makes values prefer the register a later instruction pins them to, and

@@ -22,7 +22,7 @@ func Check(f, g *mir.Func) error {
 	c.slots = mir.MaxPhys - 1
 	c.remat = map[mir.Reg]int32{}
 	for i := range f.Insts {
-		if f.Desc(int32(i)).Remat {
+		if canRemat(f, int32(i)) {
 			c.remat[f.InstRegs(int32(i))[0]] = int32(i)
 		}
 	}
@@ -183,7 +183,7 @@ func (c *checker) rematerialise(b mir.Block, i int32, s state) error {
 	if !ok || c.f.Insts[j].Op != in.Op || c.f.Insts[j].Pay != in.Pay {
 		return fmt.Errorf("not the rematerialisable definition of %s", c.f.RegString(v))
 	}
-	for _, r := range append(c.f.InstRegs(j)[1:], c.g.InstRegs(i)[1:]...) {
+	for _, r := range c.g.InstRegs(i)[1:] {
 		if r != mir.NoReg {
 			return fmt.Errorf("rematerialisation with an operand")
 		}

@@ -10,7 +10,7 @@ import (
 	"github.com/kera-lang/kera/pluginapi/codegen/mir/internal/toy"
 )
 
-var seeds = flag.Int("seeds", 400, "number of random programs")
+var seeds = flag.Int("seeds", 120, "number of random programs")
 
 // agree allocates f, checks it symbolically, and compares runs of both forms.
 func agree(t *testing.T, f *mir.Func) *Report {

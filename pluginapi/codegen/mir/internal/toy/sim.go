@@ -68,6 +68,7 @@ type sim struct {
 func (s *sim) step(i int32) (taken int, err error) {
 	d, rs, p := s.f.Desc(i), s.f.InstRegs(i), s.f.Payload(i)
 	op := s.f.Insts[i].Op
+	inserted := s.f.Allocated && s.f.Insts[i].Orig == mir.OrigMove
 	if s.f.Allocated {
 		// What is written early destroys its register before anything is read, unless
 		// the row itself says that both are one fixed register.
@@ -98,7 +99,9 @@ func (s *sim) step(i int32) (taken int, err error) {
 			continue
 		}
 		v, ok := s.regs[r]
-		if !ok {
+		if !ok && inserted {
+			v = garbage // moving rubbish about is harmless
+		} else if !ok {
 			return 0, fmt.Errorf("reads %s before it is written", s.f.RegString(r))
 		}
 		u = append(u, v)
@@ -172,7 +175,7 @@ func (s *sim) step(i int32) (taken int, err error) {
 	case Reload, VReload, KReload:
 		v, ok := s.slots[p.Slot]
 		if !ok {
-			return 0, fmt.Errorf("reads slot %d before it is written", p.Slot)
+			v = garbage
 		}
 		out = []uint64{v}
 	case Swap, VSwap, KSwap:

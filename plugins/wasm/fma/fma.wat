@@ -48,22 +48,23 @@
 
 ;; The two halves are computed in f64. Demoting the plain sums is right unless
 ;; a sum lies where rounding twice can show: exactly half-way between two f32
-;; values, or where the result is subnormal and half-way sits elsewhere.
+;; values (the low 29 bits say so), or where the result is subnormal and half-way
+;; sits elsewhere. Halves move as f64 lanes, which engines do in one instruction.
 (func $fma_f32x4 (param $a v128) (param $b v128) (param $c v128) (result v128)
   (local $pl v128) (local $ph v128) (local $cl v128) (local $ch v128)
   (local $sl v128) (local $sh v128) (local $r v128)
   (local.set $pl (f64x2.mul
     (f64x2.promote_low_f32x4 (local.get $a)) (f64x2.promote_low_f32x4 (local.get $b))))
   (local.set $ph (f64x2.mul
-    (f64x2.promote_low_f32x4 (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $a) (local.get $a)))
-    (f64x2.promote_low_f32x4 (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $b) (local.get $b)))))
+    (f64x2.promote_low_f32x4 (f64x2.splat (f64x2.extract_lane 1 (local.get $a))))
+    (f64x2.promote_low_f32x4 (f64x2.splat (f64x2.extract_lane 1 (local.get $b))))))
   (local.set $cl (f64x2.promote_low_f32x4 (local.get $c)))
-  (local.set $ch (f64x2.promote_low_f32x4
-    (i8x16.shuffle 8 9 10 11 12 13 14 15 8 9 10 11 12 13 14 15 (local.get $c) (local.get $c))))
+  (local.set $ch (f64x2.promote_low_f32x4 (f64x2.splat (f64x2.extract_lane 1 (local.get $c)))))
   (local.set $sl (f64x2.add (local.get $pl) (local.get $cl)))
   (local.set $sh (f64x2.add (local.get $ph) (local.get $ch)))
-  (local.set $r (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-    (f32x4.demote_f64x2_zero (local.get $sl)) (f32x4.demote_f64x2_zero (local.get $sh))))
+  (local.set $r
+    (f64x2.replace_lane 1 (f32x4.demote_f64x2_zero (local.get $sl))
+      (f64x2.extract_lane 0 (f32x4.demote_f64x2_zero (local.get $sh)))))
   (if
     (v128.any_true
       (v128.or
@@ -74,9 +75,11 @@
           (i64x2.eq (v128.and (local.get $sh) (v128.const i64x2 0x1fffffff 0x1fffffff))
             (v128.const i64x2 0x10000000 0x10000000)))))
     (then
-      (local.set $r (i8x16.shuffle 0 1 2 3 4 5 6 7 16 17 18 19 20 21 22 23
-        (f32x4.demote_f64x2_zero (call $odd_sum_f64x2 (local.get $pl) (local.get $cl)))
-        (f32x4.demote_f64x2_zero (call $odd_sum_f64x2 (local.get $ph) (local.get $ch)))))))
+      (local.set $r
+        (f64x2.replace_lane 1
+          (f32x4.demote_f64x2_zero (call $odd_sum_f64x2 (local.get $pl) (local.get $cl)))
+          (f64x2.extract_lane 0
+            (f32x4.demote_f64x2_zero (call $odd_sum_f64x2 (local.get $ph) (local.get $ch))))))))
   (local.get $r))
 
 ;; Exact f64: the integer path, for finite non-zero a, b and c.

@@ -1,114 +1,202 @@
 package main
 
 import (
-	"os"
+	"context"
+	"errors"
 	"path/filepath"
-	"slices"
 	"strings"
 
-	"github.com/kera-lang/kera/core/diag"
+	"github.com/hashicorp/go-hclog"
+
+	"github.com/kera-lang/kera/pluginapi/cache"
+	"github.com/kera-lang/kera/pluginapi/host"
 )
 
-// pluginPrefix starts the file name of every backend executable.
-const pluginPrefix = "kera-backend-"
-
-// found is a plugin's name and executable, and where the name came from.
-type found struct {
-	Name string `json:"name"`
-	Path string `json:"path"`
-	From string `json:"from"` // "kera.yaml", "beside kerac", "PATH"
+// plugins is the set of backends of one command. Processes start when they are
+// first needed, stay warm between targets and end with close.
+type plugins struct {
+	app    *app
+	config *config
+	finder host.Finder
+	cache  *cache.Store
+	open   map[string]*host.Plugin
+	order  []*host.Plugin
 }
 
-// discover lists the plugins that can be started: those of the configuration; if
-// it names none, all that lie beside kerac or on the PATH, in this order.
-func (a *app) discover(c *config) []found {
-	var out []found
+func (a *app) plugins(c *config) *plugins {
+	named := map[string]string{}
 	for _, p := range c.Plugins {
-		f := found{p.Name, c.path(p.Path), c.file}
-		if p.Path == "" {
-			if hit, ok := a.search(p.Name); ok {
-				f.Path, f.From = hit.Path, c.file+", "+hit.From
-			}
+		if p.Path != "" {
+			named[p.Name] = p.Path
+		}
+	}
+	base, err := filepath.Abs(filepath.Dir(c.file))
+	if err != nil {
+		base = filepath.Dir(c.file)
+	}
+	return &plugins{app: a, config: c, finder: host.DefaultFinder(named, base), open: map[string]*host.Plugin{}}
+}
+
+// useCache opens the cache of compiled sections. A cache that cannot be used only
+// costs time.
+func (p *plugins) useCache() {
+	dir := p.config.path(p.config.Cache.Dir)
+	var err error
+	if dir == "" {
+		dir, err = cache.DefaultDir()
+	}
+	if err == nil {
+		p.cache, err = cache.Open(dir, p.config.Cache.MaxBytes)
+	}
+	if err != nil {
+		p.app.out.note("kerac: building without a cache: %v", err)
+	}
+}
+
+// list gives the backends there are: those of the configuration, else all found.
+func (p *plugins) list() ([]host.Found, error) {
+	if len(p.config.Plugins) == 0 {
+		return p.finder.List(), nil
+	}
+	var out []host.Found
+	for _, c := range p.config.Plugins {
+		f, err := p.finder.Find(c.Name)
+		if err != nil {
+			return nil, pluginFailure(err)
 		}
 		out = append(out, f)
 	}
-	if len(out) > 0 {
-		return out
+	return out, nil
+}
+
+// get gives a backend by name.
+func (p *plugins) get(name string) (*host.Plugin, error) {
+	if h, ok := p.open[name]; ok {
+		return h, nil
 	}
-	for _, dir := range a.folders() {
-		hits, _ := filepath.Glob(filepath.Join(dir.path, pluginPrefix+"*"))
-		slices.Sort(hits)
-		for _, h := range hits {
-			name := strings.TrimPrefix(filepath.Base(h), pluginPrefix)
-			known := slices.ContainsFunc(out, func(f found) bool { return f.Name == name })
-			if !known && executable(h) {
-				out = append(out, found{name, h, dir.from})
+	f, err := p.finder.Find(name)
+	if err != nil {
+		var names []string
+		for _, f := range p.finder.List() {
+			names = append(names, f.Name)
+		}
+		if near := nearest(name, names); near != "" {
+			return nil, &exitError{code: exitPlugin, err: mistake("K0703", "there is no plugin %q", name).Notef("did you mean %s?", near).Notef("%v", err)}
+		}
+		return nil, &exitError{code: exitPlugin, err: mistake("K0703", "there is no plugin %q", name).Notef("%v", err)}
+	}
+	h := host.New(host.Spec{Name: f.Name, Path: f.Path, HostVersion: version, Cache: p.cache, Log: p.log()})
+	p.open[name] = h
+	p.order = append(p.order, h)
+	return h, nil
+}
+
+func (p *plugins) log() hclog.Logger {
+	if !p.app.verbose {
+		return nil
+	}
+	return hclog.New(&hclog.LoggerOptions{Name: "kerac", Output: p.app.out.stderr, Level: hclog.Info, DisableTime: true})
+}
+
+// close ends every backend process and waits for them.
+func (p *plugins) close() {
+	for _, h := range p.order {
+		h.Close()
+	}
+}
+
+// pluginFailure gives an error of a backend its exit code. Cancellation stays what
+// it is.
+func pluginFailure(err error) error {
+	var he *host.Error
+	if err == nil || !errors.As(err, &he) {
+		return err
+	}
+	data := map[string]any{"plugin": he.Plugin, "version": he.Version, "call": he.Call, "kind": he.Kind.String(),
+		"reason": he.Reason, "target": he.Target, "reproducer": he.Reproducer, "stderr": he.Stderr}
+	return &exitError{code: exitPlugin, err: err, data: data}
+}
+
+// targetSpec is a target to build: a backend, a triple and a feature set.
+type targetSpec struct {
+	plugin  *host.Plugin
+	target  host.Target
+	feature host.FeatureSet
+	options map[string]string
+}
+
+func (t targetSpec) label() string {
+	s := t.plugin.Name()
+	if t.feature.Name != "" {
+		s += ":" + t.feature.Name
+	}
+	return s
+}
+
+// resolve turns target names into what to compile. A name is a backend's or a
+// triple, alone for every feature set or with one after a colon.
+func (p *plugins) resolve(ctx context.Context, wanted []targetConfig) ([]targetSpec, error) {
+	var out []targetSpec
+	for _, w := range wanted {
+		specs, err := p.resolveOne(ctx, w)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, specs...)
+	}
+	return out, nil
+}
+
+func (p *plugins) resolveOne(ctx context.Context, w targetConfig) ([]targetSpec, error) {
+	name, feature, _ := strings.Cut(w.Name, ":")
+	options, err := optionMap(w.Options)
+	if err != nil {
+		return nil, usagef("target %s: %v", w.Name, err)
+	}
+	found, err := p.list()
+	if err != nil {
+		return nil, err
+	}
+	var candidates []string
+	for _, f := range found {
+		if f.Name == name || !host.ValidName(name) || strings.Contains(name, "-") {
+			candidates = append(candidates, f.Name)
+		}
+	}
+	if len(candidates) == 0 {
+		candidates = []string{name} // to be told where it was looked for
+	}
+	var out []targetSpec
+	known := []string{}
+	for _, c := range candidates {
+		h, err := p.get(c)
+		if err != nil {
+			return nil, err
+		}
+		targets, err := h.Targets(ctx)
+		if err != nil {
+			return nil, pluginFailure(err)
+		}
+		for _, t := range targets {
+			sets := t.FeatureSets
+			if len(sets) == 0 {
+				sets = []host.FeatureSet{{}}
+			}
+			for _, s := range sets {
+				spec := targetSpec{h, t, s, options}
+				known = append(known, spec.label())
+				if (name == h.Name() || name == t.Triple) && (feature == "" || feature == s.Name) {
+					out = append(out, spec)
+				}
 			}
 		}
 	}
-	return out
-}
-
-type folder struct{ path, from string }
-
-// folders lists where plugins are looked for: where kerac itself is, then PATH.
-func (a *app) folders() []folder {
-	var out []folder
-	if exe, err := os.Executable(); err == nil {
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
+	if len(out) == 0 {
+		d := mistake("K0704", "no backend has a target %q", w.Name).Notef("targets: %s", strings.Join(known, ", "))
+		if near := nearest(w.Name, known); near != "" {
+			d.Notef("did you mean %s?", near)
 		}
-		out = append(out, folder{filepath.Dir(exe), "beside kerac"})
+		return nil, d
 	}
-	for _, dir := range filepath.SplitList(a.getenv("PATH")) {
-		if filepath.IsAbs(dir) {
-			out = append(out, folder{dir, "PATH"})
-		}
-	}
-	return out
-}
-
-func (a *app) search(name string) (found, bool) {
-	for _, dir := range a.folders() {
-		if p := filepath.Join(dir.path, pluginPrefix+name); executable(p) {
-			return found{name, p, dir.from}, true
-		}
-	}
-	return found{}, false
-}
-
-func executable(path string) bool {
-	st, err := os.Stat(path)
-	return err == nil && st.Mode().IsRegular() && st.Mode()&0o111 != 0
-}
-
-// plugin finds one plugin by name.
-func (a *app) plugin(c *config, name string) (found, error) {
-	all := a.discover(c)
-	names := []string{}
-	for _, f := range all {
-		if f.Name == name {
-			if f.Path == "" {
-				return f, pluginMissing(name, "it is in "+c.file+" without a path, and "+pluginPrefix+name+" is neither beside kerac nor on the PATH")
-			}
-			return f, nil
-		}
-		names = append(names, f.Name)
-	}
-	if hit, ok := a.search(name); ok && len(c.Plugins) == 0 {
-		return hit, nil
-	}
-	note := "found: " + strings.Join(names, ", ")
-	if len(names) == 0 {
-		note = "no " + pluginPrefix + "* is beside kerac or on the PATH"
-	}
-	if near := nearest(name, names); near != "" {
-		note += "; did you mean " + near + "?"
-	}
-	return found{}, pluginMissing(name, note)
-}
-
-func pluginMissing(name, note string) error {
-	d := mistake("K0703", "there is no plugin %q", name).Notef("%s", note)
-	return &exitError{code: exitPlugin, err: diag.List{d}}
+	return out, nil
 }

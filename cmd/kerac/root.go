@@ -20,7 +20,7 @@ type app struct {
 // commands lists the subcommands in the order help shows them.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.explainCmd(), a.versionCmd(), a.exitCodesCmd(),
+		a.pluginCmd(), a.explainCmd(), a.versionCmd(), a.exitCodesCmd(),
 	}
 }
 

@@ -65,6 +65,18 @@ func TestRender(t *testing.T) {
 	}
 }
 
+func TestLongLine(t *testing.T) {
+	f := NewFile("a", strings.Repeat("é", 5000)+"x"+strings.Repeat("y", 5000))
+	got := Errorf("K0999", f.Span(10000, 10001), "m").Text()
+	lines := strings.Split(got, "\n")
+	if len(got) > 2000 || !strings.HasPrefix(lines[3], "1 | ...é") || !strings.HasSuffix(lines[3], "y...") {
+		t.Error(got)
+	}
+	if under := strings.Index(lines[4], "^"); []rune(lines[3])[under] != 'x' {
+		t.Error(got)
+	}
+}
+
 func TestColorOnlyOnRequest(t *testing.T) {
 	d := Errorf("K0999", NewFile("a", "x").Span(0, 1), "m")
 	for _, color := range []bool{false, true} {

@@ -172,9 +172,13 @@ func (r *renderer) snippet(marks []mark, sev string) {
 		if i > 0 && n > order[i-1]+1 {
 			fmt.Fprintf(r.b, "%s\n", r.style(styleGutter, "..."))
 		}
-		text, cols := layout(file.Line(n), r.opt.TabWidth)
-		r.gutter(fmt.Sprint(n), strings.TrimRight(" "+text, " ")+"\n")
 		start, end := file.lineRange(n)
+		before, after := "", ""
+		if end-start > maxLineBytes {
+			start, end, before, after = window(file, marks, n)
+		}
+		text, cols := layout(file.Text[start:end], r.opt.TabWidth)
+		r.gutter(fmt.Sprint(n), strings.TrimRight(" "+before+text+after, " ")+"\n")
 		for _, m := range marks {
 			first, last := lineSpan(m.span)
 			if n < first || n > last {
@@ -196,9 +200,40 @@ func (r *renderer) snippet(marks []mark, sev string) {
 			if m.label != "" && n == last {
 				under += " " + clean(m.label)
 			}
-			r.gutter("", " "+strings.Repeat(" ", lo)+r.style(style, under)+"\n")
+			r.gutter("", " "+strings.Repeat(" ", len(before)+lo)+r.style(style, under)+"\n")
 		}
 	}
+}
+
+// maxLineBytes bounds what is shown of a line: generated source may hold
+// everything on one.
+const maxLineBytes = 240
+
+// window chooses the part of a long line to show: what the first mark on it needs.
+func window(file *File, marks []mark, n int) (start, end int, before, after string) {
+	first, last := file.lineRange(n)
+	at := first
+	for _, m := range marks {
+		if lo, hi := lineSpan(m.span); lo <= n && n <= hi {
+			at = min(max(m.span.Start, first), last)
+			break
+		}
+	}
+	start = max(first, at-maxLineBytes/3)
+	end = min(last, start+maxLineBytes)
+	for start > first && !utf8.RuneStart(file.Text[start]) {
+		start--
+	}
+	for end < last && !utf8.RuneStart(file.Text[end]) {
+		end++
+	}
+	if start > first {
+		before = "..."
+	}
+	if end < last {
+		after = "..."
+	}
+	return start, end, before, after
 }
 
 func lineSpan(s Span) (first, last int) {

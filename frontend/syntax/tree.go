@@ -24,6 +24,7 @@ type Node struct {
 	tree     *Tree
 	parent   *Node
 	offset   int
+	index    int // among the parent's elements
 	elements []Element
 	children []*Node
 }
@@ -63,6 +64,7 @@ func (t *Tree) redden(g *green, parent *Node, offset int) *Node {
 			n.elements[i].Token = &store[len(store)-1]
 		} else {
 			child := t.redden(c, n, offset)
+			child.index = i
 			n.elements[i].Node = child
 			n.children = append(n.children, child)
 		}
@@ -230,13 +232,10 @@ func (n *Node) FirstToken() *Token {
 // Docs is the text of the `///` comments directly before the node, without the
 // slashes, lines joined with "\n".
 func (n *Node) Docs() string {
-	var before []Element
-	for _, e := range n.Parent().Elements() {
-		if e.Node == n {
-			break
-		}
-		before = append(before, e)
+	if n.Parent() == nil {
+		return ""
 	}
+	before := n.parent.elements[:n.index]
 	var lines []string
 	for i := len(before) - 1; i >= 0 && before[i].Token != nil && before[i].Token.Kind().IsTrivia(); i-- {
 		if t := before[i].Token; t.Kind() == TDocComment {

@@ -27,6 +27,7 @@ func Check(f, g *mir.Func) error {
 		}
 	}
 	c.state = make([]state, len(f.Blocks))
+	c.places = make([]int32, len(f.VRegs))
 	entry := make(state, mir.MaxPhys+len(g.Slots))
 	for k, p := range f.BlockParams(0) {
 		entry[f.EntryRegs[k]] = []mir.Reg{p}
@@ -59,12 +60,26 @@ func Check(f, g *mir.Func) error {
 // place, so states share them.
 type state [][]mir.Reg
 
+// put replaces what location l holds and keeps the count of places of each value.
+func (c *checker) put(s state, l int, set []mir.Reg) {
+	for _, v := range s[l] {
+		c.places[v.Index()]--
+	}
+	for _, v := range set {
+		c.places[v.Index()]++
+	}
+	s[l] = set
+}
+
 type checker struct {
 	f, g  *mir.Func
 	cfg   *mir.CFG
 	slots int
 	state []state
-	remat map[mir.Reg]int32 // value -> its rematerialisable definition
+	// places counts, per value, the locations that hold it in the state being walked,
+	// so that a definition need not search all of them for stale copies.
+	places []int32
+	remat  map[mir.Reg]int32 // value -> its rematerialisable definition
 }
 
 func (c *checker) slotIndex(i int32) int { return c.slots + int(c.g.Payload(i).Slot) }
@@ -111,6 +126,12 @@ func (c *checker) flow(s state, e mir.Edge) bool {
 
 // block interprets block b of g on s; with final set it also checks every use.
 func (c *checker) block(b mir.Block, s state, final bool) error {
+	clear(c.places)
+	for _, set := range s {
+		for _, v := range set {
+			c.places[v.Index()]++
+		}
+	}
 	next := c.f.Blocks[b].First
 	for i := c.g.Blocks[b].First; i < c.g.Blocks[b].End; i++ {
 		in := &c.g.Insts[i]
@@ -142,16 +163,16 @@ func (c *checker) inserted(i int32, s state) error {
 	ci := &c.g.Target.Classes[c.g.ClassOf(rs[0])]
 	switch op {
 	case ci.Move:
-		s[rs[0]] = s[rs[1]]
+		c.put(s, int(rs[0]), s[rs[1]])
 	case ci.Swap:
 		s[rs[0]], s[rs[1]] = s[rs[1]], s[rs[0]]
 	case ci.Load:
-		s[rs[0]] = s[c.slotIndex(i)]
+		c.put(s, int(rs[0]), s[c.slotIndex(i)])
 	case ci.Store:
 		if int(c.g.Payload(i).Slot) <= len(c.f.Slots) {
 			return fmt.Errorf("spill to a slot of the program's own")
 		}
-		s[c.slotIndex(i)] = s[rs[0]]
+		c.put(s, c.slotIndex(i), s[rs[0]])
 	default:
 		return fmt.Errorf("unknown inserted instruction")
 	}
@@ -199,7 +220,7 @@ func (c *checker) rematerialise(b mir.Block, i int32, s state) error {
 		}
 	}
 	slices.Sort(set)
-	s[c.g.InstRegs(i)[0]] = set
+	c.put(s, int(c.g.InstRegs(i)[0]), set)
 	return nil
 }
 
@@ -219,21 +240,21 @@ func (c *checker) original(i, orig int32, s state, final bool) error {
 		}
 	}
 	for _, r := range d.Clobbers.List() {
-		s[r] = nil
+		c.put(s, int(r), nil)
 	}
 	for k, o := range d.Operands {
 		if o.Role == mir.Use {
 			continue
 		}
-		for l, set := range s {
-			if slices.Contains(set, vs[k]) {
-				s[l] = slices.DeleteFunc(slices.Clone(set), func(v mir.Reg) bool { return v == vs[k] })
+		for l := 0; l < len(s) && c.places[vs[k].Index()] > 0; l++ {
+			if set := s[l]; slices.Contains(set, vs[k]) {
+				c.put(s, l, slices.DeleteFunc(slices.Clone(set), func(v mir.Reg) bool { return v == vs[k] }))
 			}
 		}
 	}
 	for k, o := range d.Operands {
 		if o.Role != mir.Use {
-			s[rs[k]] = []mir.Reg{vs[k]}
+			c.put(s, int(rs[k]), []mir.Reg{vs[k]})
 		}
 	}
 	return nil

@@ -20,6 +20,7 @@ func (a *alloc) emit() *mir.Func {
 		g.Edges[k].Args, g.Edges[k].NArgs = 0, 0
 	}
 	e := emitter{a: a, g: g, slot: map[int32]int32{}, atDef: a.storeAtDef()}
+	e.shareSlots()
 	for _, b := range f.Layout {
 		if a.cfg.Num[b] < 0 {
 			continue
@@ -98,7 +99,11 @@ func (e *emitter) block(b mir.Block) {
 	e.code(body[len(body)-1:])
 }
 
+// store spills v from its register at its definition.
 func (e *emitter) store(n mir.Node, v mir.Reg) {
+	if e.slot[slotLoc(v)] == 0 {
+		return
+	}
 	e.one(out{kind: outKeep, node: n, v: v, dst: slotLoc(v), src: regLoc(e.a.defReg[v.Index()])})
 }
 
@@ -106,6 +111,9 @@ func (e *emitter) code(code []out) {
 	for _, o := range code {
 		if o.kind == outStore && e.atDef[o.v.Index()] {
 			continue
+		}
+		if (o.kind == outStore || o.kind == outKeep) && e.slot[o.dst] == 0 {
+			continue // never read
 		}
 		e.one(o)
 		if o.kind != outOrig {
@@ -139,10 +147,10 @@ func (e *emitter) one(o out) {
 		}
 		g.Regs = append(g.Regs, mir.Reg(o.dst), mir.Reg(o.src))
 	case outLoad:
-		in.Op, in.Pay = ci.Load, e.slotPayload(o.src, ci)
+		in.Op, in.Pay = ci.Load, e.slotPayload(o.src)
 		g.Regs = append(g.Regs, mir.Reg(o.dst), mir.NoReg, mir.NoReg)
 	case outStore, outKeep:
-		in.Op, in.Pay = ci.Store, e.slotPayload(o.dst, ci)
+		in.Op, in.Pay = ci.Store, e.slotPayload(o.dst)
 		g.Regs = append(g.Regs, mir.Reg(o.src), mir.NoReg, mir.NoReg)
 	case outRemat:
 		src := a.f.Insts[a.live.DefInst[o.v.Index()]]
@@ -167,13 +175,8 @@ func (e *emitter) markUsed(o out, in mir.Inst) {
 	}
 }
 
-func (e *emitter) slotPayload(loc int32, ci *mir.ClassInfo) int32 {
-	s, ok := e.slot[loc]
-	if !ok {
-		s = e.g.NewSlot(ci.SlotSize, ci.SlotAlign)
-		e.slot[loc] = s
-	}
-	e.g.Payloads = append(e.g.Payloads, mir.Payload{Slot: s})
+func (e *emitter) slotPayload(loc int32) int32 {
+	e.g.Payloads = append(e.g.Payloads, mir.Payload{Slot: e.slot[loc]})
 	return int32(len(e.g.Payloads) - 1)
 }
 

@@ -11,7 +11,8 @@
 //     order, and work spread over threads writes disjoint elements.
 //   - Every float a frame holds is canonical (the one NaN), so outputs, bitcasts
 //     and hashes need no further step.
-//   - Buffers are never written after the node that made them is done.
+//   - A buffer is not written after the node that made it is done, but by an
+//     update that is its last reader (inplace.go).
 //   - No input makes it panic or run past its limits: a graph that Store.Add
 //     accepts has a result, an exceeded limit or a cancelled context is an error.
 package interp
@@ -164,7 +165,6 @@ func (m *Machine) EvalNode(ctx context.Context, n graph.NodeID, ins []Value) ([]
 		return nil, err
 	}
 	run := m.newRun(ctx)
-	defer run.release(run.live)
 	if err := run.reserve(bytesOf(node.out)); err != nil {
 		return nil, err
 	}

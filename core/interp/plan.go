@@ -24,6 +24,9 @@ type node struct {
 	regions []graph.RegionID
 	ins     []int32 // slots of the inputs
 	o       int32   // slot of output 0; the others follow
+
+	inPlace inPlace // for update
+	plan    *plan   // the region's, nil for a node on its own
 }
 
 // planKey names a plan: the first varying parameters change from run to run of
@@ -44,6 +47,7 @@ type plan struct {
 	slot       map[graph.NodeID]int32
 	frame      []val
 	busy       bool
+	warm       bool // a loop body past its first trip
 }
 
 type instr struct {
@@ -130,8 +134,13 @@ func (m *Machine) build(k planKey) (*plan, error) {
 		p.results = append(p.results, p.slot[r.Node]+r.Out)
 	}
 	free := lastUses(p, nodes, fixed, ts, k.keep)
+	own := newOwners(p, nodes, fixed)
 	live := int64(0)
 	for _, n := range nodes {
+		n.plan = p
+		if n.op == op.Update && !k.keep {
+			n.inPlace = own.mode(n)
+		}
 		f, err := m.compile(n)
 		if err != nil {
 			return nil, err
@@ -303,7 +312,7 @@ func (r *run) enter(p *plan) ([]val, error) {
 
 func (r *run) leave(p *plan) {
 	clear(p.frame)
-	p.busy = false
+	p.busy, p.warm = false, false
 	r.release(p.bytes)
 }
 

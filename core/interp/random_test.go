@@ -135,6 +135,114 @@ func TestPlansAgree(t *testing.T) {
 	}
 }
 
+// TestLoopsInPlace runs random loop bodies full of updates, which may write in
+// place, against their nodes evaluated one at a time.
+func TestLoopsInPlace(t *testing.T) {
+	ctx := context.Background()
+	params := []string{"i64", "i64[3]", "i64[3]", "i64"}
+	tt := typ(t, "i64[3]")
+	modes := map[inPlace]int{}
+	for seed := range uint64(600) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		b := newTB(t)
+		q := b.params(params...)
+		tensors := []graph.Ref{q[1], q[2]}
+		pick := func() graph.Ref { return tensors[max(0, len(tensors)-1-r.IntN(3))] }
+		for range 1 + r.IntN(7) {
+			v := pick()
+			switch r.IntN(8) {
+			case 0:
+				v = b.N(op.Add, nil, v, pick())
+			case 1:
+				v = b.Reshape(v, 3, 1)
+				v = b.Reshape(v, 3)
+			case 2:
+				v = b.N(op.Tuple, nil, v, pick())
+				v = b.N(op.Get, op.Attrs{op.Int(op.KIndex, r.Int64N(2))}, v)
+			default:
+				at := b.N(op.Gather, op.Attrs{op.Int(op.KAxis, 0)}, pick(), q[0])
+				v = b.N(op.Update, nil, v, b.Reshape(b.N(op.Sub, nil, at, q[3]), 1), []graph.Ref{q[0], q[3], at}[r.IntN(3)])
+			}
+			tensors = append(tensors, v)
+		}
+		body := b.region(params, pick(), pick())
+		cond := b.region(params, b.Bool(true))
+		p := b.params("i64[3]", "i64[3]", "i64")
+		loop := b.Apply(op.Loop, carried(2), []graph.RegionID{cond, body}, b.I64(5), p[0], p[1], p[2])
+		x := b.region([]string{"i64[3]", "i64[3]", "i64"}, append(loop, p[0])...)
+		args := []Value{Gen(tt, seed, 0), Gen(tt, seed+1, 0), ScalarValue(types.I64, seed%5)}
+		m := New(b.g.Store, DefaultLimits())
+		got, err := m.EvalRegion(ctx, x, args)
+		if err != nil {
+			t.Fatal(err)
+		}
+		state := []Value{args[0], args[1]}
+		for trip := range uint64(5) {
+			state = byNode(t, b.g.Store, body, []Value{ScalarValue(types.I64, trip), state[0], state[1], args[2]})
+		}
+		if !bytes.Equal(got[0].Data, state[0].Data) || !bytes.Equal(got[1].Data, state[1].Data) || !bytes.Equal(got[3].Data, args[0].Data) {
+			t.Fatalf("seed %d: %s %s, want %s %s", seed, show(got[0]), show(got[1]), show(state[0]), show(state[1]))
+		}
+		for _, n := range b.g.Order(body) {
+			if b.g.Op(n) == op.Update {
+				modes[modeOf(m, body, n)]++
+			}
+		}
+	}
+	if modes[always] < 100 || modes[warm] < 100 || modes[never] < 100 {
+		t.Errorf("the bodies do not cover the modes: %v", modes)
+	}
+}
+
+// modeOf recomputes the decision for one node of a region.
+func modeOf(m *Machine, r graph.RegionID, id graph.NodeID) inPlace {
+	p := m.plans[planKey{region: r, varying: 3}]
+	fixed := map[graph.NodeID]bool{}
+	var nodes []*node
+	slot := map[graph.NodeID]int32{}
+	n := int32(0)
+	var at *node
+	for _, x := range m.s.Order(r) {
+		nd := m.node(x)
+		nd.o = n
+		slot[x] = n
+		n += int32(len(nd.out))
+		if nd.op == op.Param {
+			continue
+		}
+		for _, in := range m.s.Ins(x) {
+			nd.ins = append(nd.ins, slot[in.Node]+in.Out)
+		}
+		nodes = append(nodes, nd)
+		if x == id {
+			at = nd
+		}
+	}
+	return newOwners(p, nodes, fixed).mode(at)
+}
+
+// TestFillingAnArrayIsLinear: a loop that writes one element a trip.
+func TestFillingAnArrayIsLinear(t *testing.T) {
+	b := newTB(t)
+	const n = 200000
+	params := []string{"i64", "i64[200000]"}
+	q := b.params(params...)
+	body := b.region(params, b.N(op.Update, nil, q[1], b.Reshape(q[0], 1), q[0]))
+	cond := b.region(params, b.Bool(true))
+	p := b.params("i64[200000]")
+	loop := b.Apply(op.Loop, carried(1), []graph.RegionID{cond, body}, b.I64(n), p[0])
+	zero := Zero(typ(t, "i64[200000]"))
+	out, err := EvalRegion(context.Background(), b.g.Store, b.region([]string{"i64[200000]"}, loop[0]), []Value{zero})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range n {
+		if out[0].Bits(i) != uint64(i) || zero.Bits(i) != 0 {
+			t.Fatalf("element %d is %d, the input's %d", i, out[0].Bits(i), zero.Bits(i))
+		}
+	}
+}
+
 // TestContractions compares every accumulation on a shape with free axes left
 // over from blocks with its chain.
 func TestContractions(t *testing.T) {

@@ -1,6 +1,9 @@
 package interp
 
 import (
+	"math"
+	"slices"
+
 	"github.com/kera-lang/kera/core/numeric"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
@@ -26,9 +29,17 @@ func rowMajor(shape []int64) []int64 {
 
 func dense(buf []byte, shape []int64) view { return view{buf: buf, strides: rowMajor(shape)} }
 
+// product saturates: an index space without outputs may be larger than any
+// tensor.
 func product(shape []int64) int64 {
+	if slices.Contains(shape, 0) {
+		return 0
+	}
 	n := int64(1)
 	for _, d := range shape {
+		if n > math.MaxInt64/d {
+			return math.MaxInt64
+		}
 		n *= d
 	}
 	return n
@@ -193,8 +204,15 @@ func compileUpdate(_ *Machine, n *node) (exec, error) {
 	t, wt := n.in[0], n.in[1]
 	dims, shape, size := t.Shape(), wt.Shape(), t.DType.Size()
 	strides := rowMajor(dims)
+	mode, p := n.inPlace, n.plan
 	return func(_ *run, fr []val) error {
-		out := append([]byte(nil), dataOf(fr[a], t)...)
+		var out []byte
+		if mode == always || mode == warm && p.warm {
+			out = fr[a].buf
+			fr[a].buf = nil
+		} else {
+			out = append([]byte(nil), dataOf(fr[a], t)...)
+		}
 		base := windowBase(fr, starts, dims, shape, strides)
 		copyView(view{out, base, strides}, dense(dataOf(fr[w], wt), shape), shape, size)
 		setData(&fr[o], t, out)

@@ -195,6 +195,7 @@ func compileLoop(m *Machine, n *node) (exec, error) {
 			for i, s := range body.results {
 				state[i] = bf[s]
 			}
+			body.warm = true
 			if err := r.spend(1); err != nil {
 				return err
 			}
@@ -215,10 +216,7 @@ func compileMap(m *Machine, n *node) (exec, error) {
 	if err != nil {
 		return nil, err
 	}
-	count := int64(1)
-	for _, d := range dims {
-		count *= d
-	}
+	count := product(dims)
 	stacked := len(n.out)
 	traps := n.attrs.Int(op.KTraps) == 1
 	if traps {

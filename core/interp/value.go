@@ -135,7 +135,7 @@ func (v Value) check(t types.Type) error {
 
 // val is a value inside the machine; its type is known from the plan. A scalar
 // lives in bits, a tensor of rank 1 or more in buf, a tuple in tup. Buffers are
-// shared freely and never written after they are made.
+// shared freely.
 type val struct {
 	bits uint64
 	buf  []byte

@@ -162,7 +162,7 @@ func (p *Plugin) attempt(ctx context.Context, name string, limit time.Duration, 
 	if errors.As(err, &bad) {
 		return p.fail(name, KindMalformed, err, proc)
 	}
-	if bounded.Err() != nil {
+	if bounded.Err() != nil || status.Code(err) == codes.DeadlineExceeded {
 		// It ignores the deadline: nothing it says later can be trusted to come.
 		proc.poison()
 		e := p.fail(name, KindTimeout, err, proc)

@@ -232,7 +232,7 @@ func (p *Plugin) accept(proc *process, r *CompileRequest, res *pb.CompileResult,
 // where the plugin is to blame.
 func (p *Plugin) compileFailed(err error, key digest.D, r *CompileRequest) error {
 	var e *Error
-	if !errors.As(err, &e) {
+	if !errors.As(err, &e) || e.Call != "Compile" {
 		return err
 	}
 	e.about(&r.Job)

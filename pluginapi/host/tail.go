@@ -1,6 +1,10 @@
 package host
 
 import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -58,7 +62,12 @@ func (t *tail) lines() []string {
 	if text == "" {
 		return nil
 	}
-	all := strings.Split(text, "\n")
+	var all []string
+	for _, l := range strings.Split(text, "\n") {
+		if l, ok := unwrapLog(l); ok {
+			all = append(all, l)
+		}
+	}
 	if len(all) > tailLines {
 		all = all[len(all)-tailLines:]
 	}
@@ -66,6 +75,30 @@ func (t *tail) lines() []string {
 		all[i] = printable(strings.TrimRight(l, "\r"))
 	}
 	return all
+}
+
+// unwrapLog turns a line of hclog's JSON form into text. ok is false for
+// chatter, which has no place in an error message.
+func unwrapLog(line string) (text string, ok bool) {
+	if !strings.HasPrefix(line, "{") {
+		return line, true
+	}
+	var m map[string]any
+	if json.Unmarshal([]byte(line), &m) != nil {
+		return line, true
+	}
+	msg, isLog := m["@message"].(string)
+	level, _ := m["@level"].(string)
+	if !isLog {
+		return line, true
+	}
+	text = "[" + strings.ToUpper(level) + "] " + msg
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		if !strings.HasPrefix(k, "@") {
+			text += fmt.Sprintf(" %s=%v", k, m[k])
+		}
+	}
+	return text, level != "debug" && level != "trace"
 }
 
 // printable replaces what could steer a terminal.

@@ -28,8 +28,8 @@ func (p *process) send(ctx context.Context, g *spi.Graph) (*pb.GraphRef, error) 
 	if err != nil {
 		return nil, err
 	}
-	for at := 0; at < len(g.Bytes); at += wire.MaxChunk {
-		end := min(at+wire.MaxChunk, len(g.Bytes))
+	for at := 0; at < len(g.Bytes); at += wire.SendChunk {
+		end := min(at+wire.SendChunk, len(g.Bytes))
 		err := stream.Send(&pb.WriteBlobsRequest{
 			Digest: ref.Digest, Length: ref.Length, Offset: uint64(at), Data: g.Bytes[at:end],
 		})

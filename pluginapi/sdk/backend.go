@@ -220,8 +220,8 @@ func sendSection(rep *reporter, sec *Section) error {
 	if err != nil {
 		return status.Errorf(codes.Internal, "BUG: the backend made a malformed descriptor: %v", err)
 	}
-	for at := 0; at < len(sec.Artifact); at += wire.MaxChunk {
-		end := min(at+wire.MaxChunk, len(sec.Artifact))
+	for at := 0; at < len(sec.Artifact); at += wire.SendChunk {
+		end := min(at+wire.SendChunk, len(sec.Artifact))
 		if err := rep.send(&pb.CompileResponse{Event: &pb.CompileResponse_SectionChunk{
 			SectionChunk: &pb.SectionChunk{Offset: uint64(at), Data: sec.Artifact[at:end]},
 		}}); err != nil {

@@ -89,25 +89,28 @@ func panicStatus(name string, p any) error {
 	return status.Error(codes.Internal, text)
 }
 
-// guardUnary and guardStream catch panics outside of call.
-func guardUnary() grpc.UnaryServerInterceptor {
+// guardUnary and guardStream catch panics outside of call. first runs before
+// the first call.
+func guardUnary(first func()) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (resp any, err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = panicStatus(info.FullMethod, p)
 			}
 		}()
+		first()
 		return next(ctx, req)
 	}
 }
 
-func guardStream() grpc.StreamServerInterceptor {
+func guardStream(first func()) grpc.StreamServerInterceptor {
 	return func(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) (err error) {
 		defer func() {
 			if p := recover(); p != nil {
 				err = panicStatus(info.FullMethod, p)
 			}
 		}()
+		first()
 		return next(srv, ss)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"sync"
 
 	"github.com/hashicorp/go-hclog"
 	plugin "github.com/hashicorp/go-plugin"
@@ -53,6 +54,12 @@ func Serve(p Plugin, opts ...ServeOption) {
 		fmt.Fprintf(os.Stderr, "taking stdout away: %v\n", err)
 		os.Exit(1)
 	}
+	// go-plugin points os.Stdout and os.Stderr at streams to the host, whose
+	// last words are lost in a crash. The pipe of descriptor 2 keeps them, so
+	// the files are put back before the first call gets to vendor code.
+	restore := sync.OnceFunc(func(out, err *os.File) func() {
+		return func() { os.Stdout, os.Stderr = out, err }
+	}(os.Stdout, os.Stderr))
 	var cfg serveConfig
 	for _, o := range opts {
 		o(&cfg)
@@ -75,8 +82,8 @@ func Serve(p Plugin, opts ...ServeOption) {
 			o = append(o,
 				grpc.MaxRecvMsgSize(wire.MaxMessage),
 				grpc.MaxSendMsgSize(wire.MaxMessage),
-				grpc.ChainUnaryInterceptor(guardUnary()),
-				grpc.ChainStreamInterceptor(guardStream()))
+				grpc.ChainUnaryInterceptor(guardUnary(restore)),
+				grpc.ChainStreamInterceptor(guardStream(restore)))
 			return grpc.NewServer(append(o, cfg.server...)...)
 		},
 	})

@@ -48,7 +48,11 @@ const (
 // Limits of both sides.
 const (
 	MaxMessage = 64 << 20
-	MaxChunk   = 4 << 20
+	// MaxChunk is the most a chunk may hold.
+	MaxChunk = 4 << 20
+	// SendChunk is what this side sends: well below gRPC's default limit of
+	// 4 MiB a message, which a peer may have left as it is.
+	SendChunk = 1 << 20
 )
 
 // Handshake is the agreement that tells a plugin from any other program. It is

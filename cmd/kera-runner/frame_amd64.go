@@ -30,6 +30,8 @@ type frame struct {
 
 // Set once by setupStacks before any generated code runs; the signal handler
 // has no other way to reach them.
+//
+//lint:ignore U1000 the assembly uses them
 var stacksLo, stacksHi, goHandler uintptr
 
 // stacks is the memory from stacksLo to stacksHi.

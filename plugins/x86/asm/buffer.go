@@ -42,6 +42,7 @@ type mark struct{ pos, node int32 }
 
 type constant struct {
 	data   []byte
+	align  int
 	offset int32
 }
 
@@ -93,11 +94,21 @@ func (b *Buffer) Const(data []byte) Label {
 	if l, ok := b.pool[string(data)]; ok {
 		return l
 	}
-	b.consts = append(b.consts, constant{data: append([]byte(nil), data...)})
-	b.labels = append(b.labels, ^int32(len(b.consts)-1))
-	l := Label(len(b.labels) - 1)
+	n := 1
+	for n < len(data) && n < 64 {
+		n *= 2
+	}
+	l := b.Aligned(append([]byte(nil), data...), n)
 	b.pool[string(data)] = l
 	return l
+}
+
+// Aligned places data after the code at an alignment, shared with nothing.
+// The data must not change before Finish.
+func (b *Buffer) Aligned(data []byte, align int) Label {
+	b.consts = append(b.consts, constant{data: data, align: align})
+	b.labels = append(b.labels, ^int32(len(b.consts)-1))
+	return Label(len(b.labels) - 1)
 }
 
 func (b *Buffer) jump(f *Form, to Label) {
@@ -184,11 +195,7 @@ func (b *Buffer) Finish() *Code {
 	c := &Code{Text: len(out), at: at}
 	for i := range b.consts {
 		k := &b.consts[i]
-		n := 1
-		for n < len(k.data) && n < 64 {
-			n *= 2
-		}
-		for len(out)%n != 0 {
+		for len(out)%k.align != 0 {
 			out = append(out, 0)
 		}
 		k.offset = int32(len(out))

@@ -291,7 +291,8 @@ func makeForm(r *row, e encSpec, toks []string, vl, gp uint8, mask MaskMode) *Fo
 		default:
 			panic("BUG: slot of " + r.name)
 		}
-		if i == 0 && mask == MaskMerge && o.Access == Write && o.Kind == KVec {
+		if i == 0 && mask == MaskMerge && o.Access == Write && o.Kind == KVec && !strings.Contains(r.name, "blendm") {
+			// Blends choose between their two sources instead.
 			o.Access = ReadWrite
 		}
 		if o.Kind == KMem && mask == MaskZero && i == 0 {

@@ -31,21 +31,22 @@ var Text string
 // Kind selects one form.
 type Kind int
 
-// The forms; each takes a, b, c of its type and returns a*b+c.
+// The forms; each but the last takes a, b, c of its type and returns a*b+c.
 const (
 	F32 Kind = iota
 	F64
 	F32x4
 	F64x2
-	numKinds
+	OddSumF64x2 // takes a and b only: a+b rounded to odd, for code that inlines F32x4
+	NumKinds
 )
 
-var names = [numKinds]string{"$fma_f32", "$fma_f64", "$fma_f32x4", "$fma_f64x2"}
+var names = [NumKinds]string{"$fma_f32", "$fma_f64", "$fma_f32x4", "$fma_f64x2", "$odd_sum_f64x2"}
 
 // Add puts the wanted forms and what they need into a module and returns their
 // function indices by Kind.
-func Add(m *wenc.Module, kinds ...Kind) [numKinds]uint32 {
-	var out [numKinds]uint32
+func Add(m *wenc.Module, kinds ...Kind) [NumKinds]uint32 {
+	var out [NumKinds]uint32
 	if len(kinds) == 0 {
 		return out
 	}

@@ -157,15 +157,6 @@ func compareUnsigned(c *fn, s *lir.Stmt) bool {
 	return true
 }
 
-func fusedMulAdd(c *fn, s *lir.Stmt) bool {
-	for _, a := range s.Args {
-		c.push(a)
-	}
-	c.f.At(s.Node)
-	c.f.Call(c.h.fma[fmaKind(s.Type)])
-	return true
-}
-
 // copysign takes the sign bits of the second operand.
 func copysign(c *fn, s *lir.Stmt) bool {
 	if !s.Type.IsVec() {

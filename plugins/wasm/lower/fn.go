@@ -29,16 +29,15 @@ type state struct {
 
 // fn compiles one function.
 type fn struct {
-	f       *wenc.Func
-	src     *lir.Func
-	makers  *[lir.NumOps]maker
-	h       helpers
-	consts  []uint32
-	v       []state
-	bases   map[base]uint32 // locals with buffer addresses
-	loops   [][]uint32      // per open loop, locals to free at its end
-	scopes  []map[addrKey]uint32
-	sharing []map[addrKey]int
+	f      *wenc.Func
+	src    *lir.Func
+	makers *[lir.NumOps]maker
+	h      helpers
+	consts []uint32
+	v      []state
+	bases  map[base]uint32 // locals with buffer addresses
+	loops  [][]uint32      // per open loop, locals to free at its end
+	scopes []scope
 }
 
 func newFn(wf *wenc.Func, src *lir.Func, h helpers, consts []uint32, mk *[lir.NumOps]maker) *fn {
@@ -48,17 +47,22 @@ func newFn(wf *wenc.Func, src *lir.Func, h helpers, consts []uint32, mk *[lir.Nu
 }
 
 // operands are the values a statement reads. A vector shift by a uniform count
-// reads the scalar count.
+// and a product with a uniform factor read the scalar.
 func (c *fn) operands(s *lir.Stmt) []lir.Value {
-	switch s.Op {
-	case lir.Shl, lir.ShrS, lir.ShrU:
-		if s.Type.IsVec() {
-			if d := c.v[s.Args[1]].def; d != nil && d.Op == lir.Splat {
-				return []lir.Value{s.Args[0], d.Args[0]}
-			}
-		}
+	switch {
+	case s.Type.IsVec() && (s.Op == lir.Shl || s.Op == lir.ShrS || s.Op == lir.ShrU):
+		return []lir.Value{s.Args[0], c.unsplat(s.Args[1])}
+	case s.Op == lir.FMA && inlineFMA(s.Type):
+		return []lir.Value{c.unsplat(s.Args[0]), c.unsplat(s.Args[1]), s.Args[2]}
 	}
 	return s.Args
+}
+
+func (c *fn) unsplat(v lir.Value) lir.Value {
+	if d := c.v[v].def; d != nil && d.Op == lir.Splat {
+		return d.Args[0]
+	}
+	return v
 }
 
 // count records definitions and uses.
@@ -100,8 +104,7 @@ func (c *fn) run() {
 		c.store(t)
 	}
 	c.loadBases()
-	c.block(c.src.Body)
-	c.push(c.src.Body.Yield[0])
+	c.block(c.src.Body, func() { c.push(c.src.Body.Yield[0]) })
 }
 
 // wasmType is the type of the local that holds a value.
@@ -192,10 +195,9 @@ func (c *fn) inline(s *lir.Stmt) bool {
 	return s.Op != lir.Load && v.uses == 1 && !v.cross
 }
 
-// block compiles the statements of b, not its yield.
-func (c *fn) block(b *lir.Block) {
+// block compiles the statements of b, then yield, which uses what b yields.
+func (c *fn) block(b *lir.Block, yield func()) {
 	c.enter(b)
-	defer c.leave()
 	for i := range b.Stmts {
 		s := &b.Stmts[i]
 		if len(s.Blocks) == 0 && len(s.Results) == 1 {
@@ -209,5 +211,6 @@ func (c *fn) block(b *lir.Block) {
 		}
 		c.statement(s)
 	}
-	c.f.At(wenc.NoNode)
+	yield()
+	c.leave()
 }

@@ -59,7 +59,7 @@ const mulHi = `
 
 // helpers are the function indices of what simd128 lacks.
 type helpers struct {
-	fma            [4]uint32
+	fma            [fma.NumKinds]uint32
 	mulHiS, mulHiU uint32
 }
 
@@ -112,7 +112,7 @@ func placeConsts(consts [][]byte) ([]uint32, uint64, error) {
 
 // addHelpers adds the functions that the IR's operations will call.
 func addHelpers(w *wenc.Module, funcs []*lir.Func) helpers {
-	var used [4]bool
+	var used [fma.NumKinds]bool
 	mulS, mulU := false, false
 	for _, f := range funcs {
 		eachStmt(f.Body, func(s *lir.Stmt) {
@@ -146,6 +146,8 @@ func addHelpers(w *wenc.Module, funcs []*lir.Func) helpers {
 
 func fmaKind(t lir.Type) fma.Kind {
 	switch {
+	case inlineFMA(t):
+		return fma.OddSumF64x2
 	case t.Elem == lir.F32 && t.IsVec():
 		return fma.F32x4
 	case t.Elem == lir.F64 && t.IsVec():

@@ -3,6 +3,7 @@ package lower
 import (
 	"math"
 	"math/bits"
+	"slices"
 
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 )
@@ -44,27 +45,49 @@ func (c *fn) loadBases() {
 	}
 }
 
-// enter opens a scope of shared addresses and counts who would share.
+// scope is what the code of one block shares: addresses, and factors of fused
+// steps widened to f64. The counts say who would share, so nothing is kept for a
+// single use.
+type scope struct {
+	addrs    map[addrKey]uint32
+	accesses map[addrKey]int
+	wide     map[lir.Value][2]uint32
+	factors  map[lir.Value]int
+}
+
 func (c *fn) enter(b *lir.Block) {
-	n := map[addrKey]int{}
+	s := scope{map[addrKey]uint32{}, map[addrKey]int{}, map[lir.Value][2]uint32{}, map[lir.Value]int{}}
 	for i := range b.Stmts {
-		s := &b.Stmts[i]
-		if (s.Op == lir.Load && c.v[s.Results[0]].uses > 0) || s.Op == lir.Store {
-			n[c.keyOf(s.Addr)]++
+		st := &b.Stmts[i]
+		switch {
+		case (st.Op == lir.Load && c.v[st.Results[0]].uses > 0) || st.Op == lir.Store:
+			s.accesses[c.keyOf(st.Addr)]++
+		case st.Op == lir.FMA && inlineFMA(st.Type) && c.v[st.Results[0]].uses > 0:
+			for _, v := range c.operands(st)[:2] {
+				s.factors[v]++
+			}
 		}
 	}
-	c.sharing = append(c.sharing, n)
-	c.scopes = append(c.scopes, map[addrKey]uint32{})
+	c.scopes = append(c.scopes, s)
 }
 
 func (c *fn) leave() {
 	n := len(c.scopes) - 1
 	var ls []uint32
-	for _, l := range c.scopes[n] {
+	for _, l := range c.scopes[n].addrs {
 		ls = append(ls, l)
 	}
-	freeSorted(c.f.Free, ls)
-	c.scopes, c.sharing = c.scopes[:n], c.sharing[:n]
+	for _, w := range c.scopes[n].wide {
+		ls = append(ls, w[0])
+		if w[1] != w[0] {
+			ls = append(ls, w[1])
+		}
+	}
+	slices.Sort(ls) // maps have no order, and the order of free locals shows
+	for _, l := range ls {
+		c.f.Free(l)
+	}
+	c.scopes = c.scopes[:n]
 }
 
 func (c *fn) keyOf(a lir.Addr) addrKey {
@@ -103,7 +126,7 @@ func (c *fn) dynamic(a lir.Addr, kind lir.BufKind) {
 		return
 	}
 	for i := len(c.scopes) - 1; i >= 0; i-- {
-		if l, ok := c.scopes[i][k]; ok {
+		if l, ok := c.scopes[i].addrs[k]; ok {
 			c.f.Get(l)
 			c.release(a.Index)
 			return
@@ -121,10 +144,10 @@ func (c *fn) dynamic(a lir.Addr, kind lir.BufKind) {
 		c.f.I("i32.add")
 	}
 	top := len(c.scopes) - 1
-	if c.sharing[top][k] > 1 {
+	if c.scopes[top].accesses[k] > 1 {
 		l := c.f.Local(wasmType(lir.TIx))
 		c.f.Tee(l)
-		c.scopes[top][k] = l
+		c.scopes[top].addrs[k] = l
 	}
 }
 

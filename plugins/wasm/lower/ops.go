@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
@@ -157,12 +156,5 @@ func (c *fn) scalarForm(s *lir.Stmt) {
 	}
 	if name != "" {
 		c.f.I(name)
-	}
-}
-
-func freeSorted(free func(uint32), ls []uint32) {
-	slices.Sort(ls)
-	for _, l := range ls {
-		free(l)
 	}
 }

@@ -94,9 +94,8 @@ func (c *fn) forLoop(s *lir.Stmt) {
 	}
 	c.openLoop()
 	top := f.Loop(wenc.BlockVoid)
-	c.block(body)
+	c.block(body, func() { c.next(body.Yield, body.Params[1:], ls) })
 	f.At(s.Node)
-	c.next(body.Yield, body.Params[1:], ls)
 	f.Get(i)
 	f.I32(int32(s.Imm))
 	f.I("i32.add")
@@ -132,14 +131,12 @@ func (c *fn) whileLoop(s *lir.Stmt) {
 	out := f.Block(wenc.BlockVoid)
 	c.openLoop()
 	top := f.Loop(wenc.BlockVoid)
-	c.block(cond)
+	c.block(cond, func() { c.push(cond.Yield[0]) })
 	f.At(s.Node)
-	c.push(cond.Yield[0])
 	f.I("i32.eqz")
 	f.BrIf(out)
-	c.block(body)
+	c.block(body, func() { c.next(body.Yield, body.Params, ls) })
 	f.At(s.Node)
-	c.next(body.Yield, body.Params, ls)
 	f.Br(top)
 	f.End()
 	c.closeLoop()
@@ -156,11 +153,12 @@ func (c *fn) ifElse(s *lir.Stmt) {
 		ls[i] = f.Local(wasmType(c.src.TypeOf(r)))
 	}
 	arm := func(b *lir.Block) {
-		c.block(b)
+		c.block(b, func() {
+			for _, y := range b.Yield {
+				c.push(y)
+			}
+		})
 		f.At(s.Node)
-		for _, y := range b.Yield {
-			c.push(y)
-		}
 		for i := len(ls) - 1; i >= 0; i-- {
 			f.Set(ls[i])
 		}

@@ -184,9 +184,11 @@ func (p *Plugin) attempt(ctx context.Context, name string, limit time.Duration, 
 	case codes.Internal:
 		e := p.fail(name, KindBug, err, proc)
 		e.Reason = firstLine(st.Message())
+		e.Nodes = wire.NodesOf(st)
 		return e
 	}
 	e := p.fail(name, KindRefused, err, proc)
+	e.Nodes = wire.NodesOf(st)
 	e.Reason = fmt.Sprintf("%s (%s)", firstLine(st.Message()), st.Code())
 	return e
 }

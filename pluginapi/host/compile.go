@@ -3,6 +3,7 @@ package host
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -77,13 +78,21 @@ func (p *Plugin) Compile(ctx context.Context, r CompileRequest) (*CompileResult,
 		}
 	}
 	var out *CompileResult
+	stage := ""
+	report := r.Progress
+	r.Progress = func(x Progress) {
+		stage = x.Stage
+		if report != nil {
+			report(x)
+		}
+	}
 	err = p.call(ctx, "Compile", p.spec.CompileTimeout, func(ctx context.Context, proc *process) error {
 		var err error
 		out, err = p.compileOnce(ctx, proc, &r)
 		return err
 	})
 	if err != nil {
-		return nil, p.compileFailed(err, key, &r)
+		return nil, p.compileFailed(err, key, &r, stage)
 	}
 	out.Key = key
 	// A result with warnings is not cached: they would be lost.
@@ -149,9 +158,7 @@ func (p *Plugin) compileOnce(ctx context.Context, proc *process, r *CompileReque
 		}
 		switch e := m.GetEvent().(type) {
 		case *pb.CompileResponse_Progress:
-			if r.Progress != nil {
-				r.Progress(Progress{Stage: e.Progress.GetStage(), Done: e.Progress.GetDone(), Total: e.Progress.GetTotal()})
-			}
+			r.Progress(Progress{Stage: e.Progress.GetStage(), Done: e.Progress.GetDone(), Total: e.Progress.GetTotal()})
 		case *pb.CompileResponse_Diagnostic:
 			d := wire.FromDiagnostic(e.Diagnostic)
 			failed = failed || d.Severity == spi.Error
@@ -228,14 +235,17 @@ func (p *Plugin) accept(proc *process, r *CompileRequest, res *pb.CompileResult,
 	return &Section{Descriptor: d, Artifact: art}, nil
 }
 
-// compileFailed completes a failure: the job it was about, and a reproducer
-// where the plugin is to blame.
-func (p *Plugin) compileFailed(err error, key digest.D, r *CompileRequest) error {
+// compileFailed completes a failure: the job it was about, how far it got, and
+// a reproducer where the plugin is to blame.
+func (p *Plugin) compileFailed(err error, key digest.D, r *CompileRequest, stage string) error {
 	var e *Error
 	if !errors.As(err, &e) || e.Call != "Compile" {
 		return err
 	}
 	e.about(&r.Job)
+	if stage != "" && (e.Kind == KindCrash || e.Kind == KindTimeout || e.Kind == KindBug) {
+		e.Reason += fmt.Sprintf(", while %q", printable(stage))
+	}
 	switch e.Kind {
 	case KindCrash:
 		e.Reason = "twice on the same job; " + e.Reason

@@ -13,6 +13,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
+
+	"github.com/kera-lang/kera/pluginapi/proto/wire"
 )
 
 // cancelGrace is how long vendor code may take to notice a cancelled context
@@ -66,6 +68,10 @@ func asStatus(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return status.FromContextError(ctx.Err()).Err()
 	}
+	var about *NodeError
+	if errors.As(err, &about) {
+		return wire.WithNodes(status.New(codes.Unknown, err.Error()), about.Nodes).Err()
+	}
 	if _, ok := status.FromError(err); ok {
 		return err
 	}
@@ -86,7 +92,14 @@ func panicStatus(name string, p any) error {
 		stack = stack[:stackTail]
 	}
 	fmt.Fprintf(os.Stderr, "%s in %s\n%s\n", text, name, stack)
-	return status.Error(codes.Internal, text)
+	st := status.New(codes.Internal, text)
+	if err, ok := p.(error); ok {
+		var about *NodeError
+		if errors.As(err, &about) {
+			st = wire.WithNodes(st, about.Nodes)
+		}
+	}
+	return st.Err()
 }
 
 // guardUnary and guardStream catch panics outside of call. first runs before

@@ -31,6 +31,7 @@ type (
 	Scheduled   = spi.Scheduled
 	Severity    = spi.Severity
 	Diagnostic  = spi.Diagnostic
+	NodeError   = spi.NodeError
 	Span        = spi.Span
 	Fix         = spi.Fix
 	RunMode     = spi.RunMode

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"strconv"
@@ -94,7 +95,7 @@ func (b *backend) Compile(ctx context.Context, job sdk.Job, out sdk.Reporter) (*
 	case "die-twice":
 		dieNow()
 	case "panic":
-		panic("BUG: faulty was asked to panic")
+		panic(&sdk.NodeError{Nodes: []digest.D{job.Graph.Digest}, Err: errors.New("BUG: faulty was asked to panic")})
 	case "diagnostic":
 		out.Diagnose(sdk.Errorf("FAULTY-0002", []digest.D{job.Graph.Digest}, "this graph is not to my taste"))
 		return nil, nil

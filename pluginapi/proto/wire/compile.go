@@ -1,6 +1,8 @@
 package wire
 
 import (
+	"google.golang.org/grpc/status"
+
 	"github.com/kera-lang/kera/core/digest"
 	pb "github.com/kera-lang/kera/pluginapi/proto/kera/backend/v1"
 	"github.com/kera-lang/kera/pluginapi/sdk/spi"
@@ -132,3 +134,26 @@ func ToDiagnostics(ds []spi.Diagnostic) []*pb.Diagnostic { return each(ds, ToDia
 
 // FromDiagnostics converts a list of diagnostics.
 func FromDiagnostics(ds []*pb.Diagnostic) []spi.Diagnostic { return each(ds, FromDiagnostic) }
+
+// WithNodes attaches nodes to a failed call's status.
+func WithNodes(st *status.Status, nodes []digest.D) *status.Status {
+	if len(nodes) == 0 {
+		return st
+	}
+	with, err := st.WithDetails(&pb.Diagnostic{Nodes: ToDigests(nodes)})
+	if err != nil {
+		return st // an OK status has no details
+	}
+	return with
+}
+
+// NodesOf returns the nodes attached to a status.
+func NodesOf(st *status.Status) []digest.D {
+	var out []digest.D
+	for _, d := range st.Details() {
+		if m, ok := d.(*pb.Diagnostic); ok {
+			out = append(out, FromDiagnostic(m).Nodes...)
+		}
+	}
+	return out
+}

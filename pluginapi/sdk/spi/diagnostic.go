@@ -65,3 +65,15 @@ func (d Diagnostic) String() string {
 func Errorf(code string, nodes []digest.D, format string, args ...any) Diagnostic {
 	return Diagnostic{Code: code, Nodes: nodes, Summary: fmt.Sprintf(format, args...)}
 }
+
+// NodeError is a plugin fault that knows which nodes it is about. Return it, or
+// panic with it, and the host's message names them.
+type NodeError struct {
+	Nodes []digest.D
+	Err   error
+}
+
+func (e *NodeError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the fault itself.
+func (e *NodeError) Unwrap() error { return e.Err }

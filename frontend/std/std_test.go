@@ -47,8 +47,11 @@ func TestModules(t *testing.T) {
 }
 
 func called(n *syntax.Node, names map[string]bool) {
-	if n.Kind() == syntax.NNameExpr && n.Parent().Kind() == syntax.NCallExpr {
-		names[n.Text()] = true
+	switch n.Parent().Kind() {
+	case syntax.NCallExpr, syntax.NIndexExpr: // f(x), f[3]()
+		if n.Kind() == syntax.NNameExpr {
+			names[n.Text()] = true
+		}
 	}
 	for _, c := range n.Children() {
 		called(c, names)

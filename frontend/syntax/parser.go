@@ -75,7 +75,9 @@ func newParser(file *diag.File, raw []RawToken) *parser {
 			continue
 		}
 		p.toks = append(p.toks, sig{t.Kind, newline, tainted, t.Start, t.End})
-		newline, tainted = false, false
+		newline = false
+		// An open string took what should have followed it.
+		tainted = t.Kind == TString && (t.End-t.Start < 2 || file.Text[t.End-1] != '"')
 	}
 	p.toks = append(p.toks, sig{TEOF, true, tainted, len(file.Text), len(file.Text)})
 	p.events = make([]event, 0, 4*len(p.toks))
@@ -241,6 +243,7 @@ func (p *parser) nameAs(what string) bool {
 		switch p.peek(1) {
 		case TLParen, TLBracket, TColon, TAssign, TComma, TRParen, TLBrace:
 			p.skip()
+			return true
 		}
 	}
 	return false

@@ -194,7 +194,7 @@ func (p *parser) field(lhs completed) completed {
 		p.bump()
 	case isInt:
 		p.errorf(diag.BareFloat, p.after(), "a float's point is followed by a digit").
-			FixBy("write", p.after(), "0")
+			FixBy("add a digit", p.after(), "0")
 	default:
 		p.errorName("the name of a field or method")
 	}

@@ -88,7 +88,8 @@ func (l *Level) hasVec(o lir.Op, e, from lir.Elem, lanes int) bool {
 		return false
 	}
 	w := lanes * e.Size()
-	if w != l.VecBytes && w != l.VecBytes/2 {
+	half := func(n int) bool { return n == l.VecBytes || n == l.VecBytes/2 }
+	if !half(w) || from != lir.None && !half(lanes*from.Size()) {
 		return false
 	}
 	switch o {

@@ -201,3 +201,29 @@ func (b *Builder) If(cond Value, ts []Type, then, els func() []Value) []Value {
 
 // Return leaves the function with trap code v.
 func (b *Builder) Return(v Value) { b.emit(Stmt{Op: Return, Type: TI32, Args: []Value{v}}) }
+
+// Mark is a point in the building of a function to which Reset returns.
+type Mark struct {
+	cur          *Block
+	stmts, types int
+	node         int32
+}
+
+// Mark remembers the present state.
+func (b *Builder) Mark() Mark {
+	return Mark{b.cur, len(b.cur.Stmts), len(b.F.Types), b.Node}
+}
+
+// Reset forgets what was built since m, except for declared buffers.
+func (b *Builder) Reset(m Mark) {
+	b.cur = m.cur
+	b.cur.Stmts = b.cur.Stmts[:m.stmts]
+	b.F.Types = b.F.Types[:m.types]
+	b.Node = m.node
+}
+
+// TypeOf returns the type of v.
+func (b *Builder) TypeOf(v Value) Type { return b.F.Types[v] }
+
+// Len returns the number of statements in the block being built.
+func (b *Builder) Len() int { return len(b.cur.Stmts) }

@@ -17,8 +17,9 @@
 // comparison gives a Mask of as many lanes.
 //
 // What must hold: every value is defined once, before its uses, in the same
-// block or an enclosing one; buffers do not overlap unless they are the same
-// work memory; integer division is guarded by the plan (never by zero, never
+// block or an enclosing one; buffers of different kinds or indices do not
+// overlap, work buffers overlap exactly where their byte ranges do (memory is
+// reused); integer division is guarded by the plan (never by zero, never
 // MIN/-1); every operation is total apart from that; NaN payloads are
 // arbitrary until Canon.
 package lir

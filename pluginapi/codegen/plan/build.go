@@ -1,0 +1,177 @@
+package plan
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+)
+
+func build(ctx context.Context, g *graph.Graph, opts Options) (*Plan, error) {
+	if refused := support(g, opts); len(refused) > 0 {
+		r := refused[0]
+		return nil, fmt.Errorf("entry %q: node %d (%v): %s (%d nodes refused)", r.Entry, r.Node, g.Op(r.Node), r.Reason, len(refused))
+	}
+	p := &Plan{Module: &lir.Module{}}
+	nodes := map[graph.NodeID]int32{}
+	p.Nodes = append(p.Nodes, [32]byte{})
+	coded := map[int32]bool{}
+	for i := range g.Exports {
+		x := &g.Exports[i]
+		if !wanted(opts, x.Name) {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if err := planEntry(g, x, p, &opts.Target, nodes, coded); err != nil {
+			return nil, fmt.Errorf("entry %q: %w", x.Name, err)
+		}
+	}
+	p.recordFolded(g, opts, nodes, coded)
+	return p, nil
+}
+
+func wanted(opts Options, name string) bool {
+	return len(opts.Entries) == 0 || slices.Contains(opts.Entries, name)
+}
+
+// entryRegion is the region to compile and the constants bound to it.
+func entryRegion(x *graph.Export) (graph.RegionID, []graph.Bound) {
+	if x.Optimised != graph.None {
+		return x.Optimised, x.OptBound
+	}
+	return x.Region, x.Bound
+}
+
+func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes map[graph.NodeID]int32, coded map[int32]bool) error {
+	r, _ := entryRegion(x)
+	e := &emitter{g: g, b: lir.NewFunc(fmt.Sprintf("entry%d", len(p.Entries))), tgt: tgt, mem: &arena{}, out: p,
+		heavy: heavyTable(), nodeIx: nodes, consts: map[graph.NodeID]int{}, lanes: 1, memo: []memoTab{{}}}
+	scratch := e.mem.get(maxVecBytes)
+	scratch.refs = 1
+	e.tailBuf = e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: scratch.off, Bytes: scratch.size})
+
+	ent := Entry{Name: x.Name, Region: g.RegionDigest(r)}
+	params := e.inputs(&ent, g.ParamTypes(r))
+	res := e.region(r, params, false)
+	trap := res[len(res)-1]
+	for i, o := range allSlots(res[:len(res)-1]) {
+		t := o.typ
+		buf := e.b.Buf(lir.Buf{Kind: lir.BufOut, Index: i, Bytes: t.NumBytes()})
+		ent.Outputs = append(ent.Outputs, t)
+		ent.Bytes += float64(t.NumBytes())
+		e.copyTo(o, view{buf: buf, strides: dense(t.Shape())})
+	}
+	f := e.b.Finish(e.eval(trap, nil))
+	lir.Optimise(f)
+	if err := lir.Verify(f); err != nil {
+		return err
+	}
+	lir.Walk(f.Body, func(s *lir.Stmt) { coded[s.Node] = true })
+	ent.Work, ent.Flops = e.mem.high, e.flops
+	ent.Phases = []Phase{{Func: len(p.Module.Funcs), Tiles: 1}}
+	p.Module.Funcs = append(p.Module.Funcs, f)
+	p.Entries = append(p.Entries, ent)
+	return nil
+}
+
+// inputs declares a buffer for every flattened parameter leaf.
+func (e *emitter) inputs(ent *Entry, ts []types.Type) []operand {
+	var leaves []operand
+	for _, t := range flatten(ts) {
+		buf := e.b.Buf(lir.Buf{Kind: lir.BufIn, Index: len(ent.Inputs), Bytes: t.NumBytes()})
+		ent.Inputs = append(ent.Inputs, t)
+		ent.Bytes += float64(t.NumBytes())
+		o := operand{typ: t, kind: inMemory, view: view{buf: buf, strides: dense(t.Shape())}}
+		if t.Rank() == 0 {
+			o = operand{typ: t, kind: inScalar, val: e.loadAt(o.view, t.DType, fixed(0))}
+		}
+		leaves = append(leaves, o)
+	}
+	return rebuild(ts, leaves)
+}
+
+// recordFolded lists the nodes reachable from the entries that no statement
+// carries: constants, parameters, views, and what was proved away.
+func (p *Plan) recordFolded(g *graph.Graph, opts Options, nodes map[graph.NodeID]int32, coded map[int32]bool) {
+	var roots []graph.RegionID
+	for i := range g.Exports {
+		if wanted(opts, g.Exports[i].Name) {
+			r, _ := entryRegion(&g.Exports[i])
+			roots = append(roots, r)
+		}
+	}
+	seen := map[graph.NodeID]bool{}
+	for _, r := range g.RegionsUnder(roots...) {
+		for _, n := range g.Order(r) {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			ix, ok := nodes[n]
+			if !ok {
+				ix = int32(len(p.Nodes))
+				p.Nodes = append(p.Nodes, g.Digest(n))
+				nodes[n] = ix
+			}
+			if !coded[ix] {
+				p.Folded = append(p.Folded, uint32(ix))
+			}
+		}
+	}
+	slices.Sort(p.Folded)
+}
+
+func support(g *graph.Graph, opts Options) []Refusal {
+	var out []Refusal
+	for i := range g.Exports {
+		x := &g.Exports[i]
+		if !wanted(opts, x.Name) {
+			continue
+		}
+		r, _ := entryRegion(x)
+		seen := map[graph.NodeID]bool{}
+		for _, sub := range g.RegionsUnder(r) {
+			for _, n := range g.Order(sub) {
+				if seen[n] {
+					continue
+				}
+				seen[n] = true
+				if why := refuse(g, n); why != "" {
+					out = append(out, Refusal{Entry: x.Name, Node: n, Reason: why})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// refuse says why a node cannot be planned, or "".
+func refuse(g *graph.Graph, n graph.NodeID) string {
+	c := g.Op(n)
+	if _, ok := elemRules[c]; !ok && c.Info().Class == op.Elementwise {
+		return "no lowering of this op"
+	}
+	for _, id := range g.OutTypes(n) {
+		t := g.TypeByID(id)
+		if !t.Static() {
+			return fmt.Sprintf("type %v has a free dimension; bind it", t)
+		}
+		for _, leaf := range t.Leaves(nil) {
+			switch {
+			case leaf.Kind == types.KindToken:
+				return "effects are not supported"
+			case leaf.DType.Class() == types.ClassStorage:
+				return fmt.Sprintf("dtype %v is not supported yet", leaf.DType)
+			case leaf.Space != types.Host:
+				return fmt.Sprintf("memory space %v is not supported", leaf.Space)
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,310 @@
+package plan
+
+import (
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+)
+
+// Contractions (dot_general): every output element is a chain over the
+// contracted index in ascending order, in chunks of 4096 terms that start from
+// +0 and are then added up in order.
+//
+// The chain of one element cannot be split, but the elements are independent:
+// the register tile holds R rows by V vectors of output elements, and walks k.
+//
+//	for each panel of V*L columns        B panel packed k-major if that helps
+//	  for each chunk of k
+//	    for each tile of R rows          acc[R][V] = +0
+//	      for k: b[V] = B[k, panel]; for r: acc[r] = fma(A[r,k], b, acc[r])
+//
+// Columns past N are computed from zeros and never stored, rows past M get a
+// shorter tile of their own. Operands of another dtype (acc f64, i32, i64) are
+// widened exactly while packing.
+type contraction struct {
+	node graph.NodeID
+	acc  op.Acc
+	kd   types.DType // what the kernel computes in
+	res  types.DType
+	x, y operand
+
+	bDims, mDims, nDims, kDims []int64
+	xb, xm, xk                 []int // axes of x
+	yb, yn, yk                 []int // axes of y
+	m, n, k                    int64
+	swapped                    bool // x and y, m and n have changed places
+
+	lanes, rows, vecs int64
+	store             func(b []affine, m, n affine, v lir.Value)
+
+	a     aSide
+	b     bSide
+	parts view // [m][panel] chunk totals, where k > 4096
+}
+
+// aSide is where row r, term k of the left operand is: at + m*ms + k*ks, or in
+// tiles of rows: at + (m - m%rows)*k + k*rows + m%rows.
+type aSide struct {
+	view   view
+	ms, ks int64
+	tiled  bool
+	packed bool
+}
+
+type bSide struct {
+	view   view // direct: the operand; packed: [k][panel]
+	ks     int64
+	packed bool
+}
+
+func (e *emitter) dotGeneralNode(n graph.NodeID, ins []operand) []operand {
+	if e.epi != nil && e.epi.node == n {
+		return []operand{e.epi.hole(e, ins)}
+	}
+	c := e.contraction(n, ins)
+	t := e.outType(n, 0)
+	out := operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
+	if numElems(t.Shape()) == 0 {
+		return []operand{out}
+	}
+	strides := dense(append(append([]int64{}, c.bDims...), c.m, c.n))
+	c.store = func(b []affine, m, nn affine, v lir.Value) {
+		a := fixed(0)
+		for i, x := range b {
+			a = a.add(x.scale(strides[i]))
+		}
+		a = a.add(m.scale(c.n)).add(nn) // m is 0 where the operands are swapped
+		e.storeAt(out.view, t.DType, a, v)
+	}
+	if !e.contract(c) {
+		panic("BUG: plan: a plain contraction has no scalar form")
+	}
+	if t.Rank() == 0 {
+		v := e.loadAt(out.view, t.DType, fixed(0))
+		e.drop(out)
+		return []operand{{typ: t, kind: inScalar, val: v}}
+	}
+	return []operand{out}
+}
+
+func (e *emitter) contraction(n graph.NodeID, ins []operand) *contraction {
+	as := e.g.Attrs(n)
+	c := &contraction{node: n, acc: op.Acc(as.Int(op.KAcc)), x: ins[0], y: ins[1], res: e.outType(n, 0).DType}
+	c.kd = map[op.Acc]types.DType{op.AccFMA: c.res, op.AccUnfused: c.res, op.AccF64: types.F64, op.AccI32: types.I32, op.AccI64: types.I64}[c.acc]
+	xs, ys := c.x.typ.Shape(), c.y.typ.Shape()
+	toInts := func(xs []int64) (out []int) {
+		for _, x := range xs {
+			out = append(out, int(x))
+		}
+		return out
+	}
+	c.xb, c.yb = toInts(as.Ints(op.KLhsBatch)), toInts(as.Ints(op.KRhsBatch))
+	c.xk, c.yk = toInts(as.Ints(op.KLhsContract)), toInts(as.Ints(op.KRhsContract))
+	free := func(r int, used ...[]int) (out []int) {
+	axis:
+		for d := range r {
+			for _, u := range used {
+				for _, a := range u {
+					if a == d {
+						continue axis
+					}
+				}
+			}
+			out = append(out, d)
+		}
+		return out
+	}
+	c.xm, c.yn = free(len(xs), c.xb, c.xk), free(len(ys), c.yb, c.yk)
+	sizes := func(shape []int64, ax []int) (out []int64) {
+		for _, a := range ax {
+			out = append(out, shape[a])
+		}
+		return out
+	}
+	c.bDims, c.mDims, c.kDims, c.nDims = sizes(xs, c.xb), sizes(xs, c.xm), sizes(xs, c.xk), sizes(ys, c.yn)
+	c.m, c.n, c.k = numElems(c.mDims), numElems(c.nDims), numElems(c.kDims)
+	if c.n == 1 && c.m > 1 {
+		c.swap()
+	}
+	return c
+}
+
+// swap exchanges the operands, so that the one output axis is the vector axis:
+// the product is commutative to the bit, the one NaN aside.
+func (c *contraction) swap() {
+	c.swapped = true
+	c.x, c.y = c.y, c.x
+	c.mDims, c.nDims = c.nDims, c.mDims
+	c.xb, c.yb = c.yb, c.xb
+	c.xm, c.yn = c.yn, c.xm
+	c.xk, c.yk = c.yk, c.xk
+	c.m, c.n = c.n, c.m
+}
+
+// element computes one operand element at flat indices, widened to kd.
+func (e *emitter) operandAt(c *contraction, o operand, bAx, fAx, kAx []int, fDims []int64, b []affine, f, k affine) lir.Value {
+	idx := make([]affine, o.typ.Rank())
+	for i, a := range bAx {
+		idx[a] = b[i]
+	}
+	fi := e.reshapeIndex(fDims, []int64{numElems(fDims)}, []affine{f})
+	for i, a := range fAx {
+		idx[a] = fi[i]
+	}
+	ki := e.reshapeIndex(c.kDims, []int64{c.k}, []affine{k})
+	for i, a := range kAx {
+		idx[a] = ki[i]
+	}
+	v := e.eval(o, idx)
+	if o.typ.DType != c.kd {
+		v = e.widen(o.typ.DType, c.kd, v)
+	}
+	return v
+}
+
+func (e *emitter) widen(from, to types.DType, v lir.Value) lir.Value {
+	if wide(from) && wide(to) || to == types.I32 {
+		return v // bytes are already extended by their signedness
+	}
+	return e.convert(from, to, v)
+}
+
+// oneStride returns the stride of axes walked as one flat index.
+func oneStride(shape, strides []int64, ax []int) (int64, bool) {
+	s, n := int64(0), int64(1)
+	for i := len(ax) - 1; i >= 0; i-- {
+		d := ax[i]
+		if shape[d] == 1 {
+			continue
+		}
+		if n == 1 {
+			s = strides[d]
+		} else if strides[d] != s*n {
+			return 0, false
+		}
+		n *= shape[d]
+	}
+	return s, true
+}
+
+func (e *emitter) contract(c *contraction) bool {
+	if c.k == 0 {
+		e.emptyContraction(c)
+		return true
+	}
+	if !e.chooseTile(c) {
+		return false
+	}
+	e.flops += 2 * float64(numElems(c.bDims)) * float64(c.m) * float64(c.n) * float64(c.k)
+	e.placeOperands(c)
+	panel := c.vecs * c.lanes
+	if c.k > chunkLen {
+		c.parts = e.scratch(c.m * panel * int64(c.kd.Size()))
+	}
+	e.nest(c.bDims, func(b []affine) {
+		if c.a.packed {
+			e.packA(c, b)
+		}
+		full := c.n / panel
+		e.loop(full, func(p affine) { e.panel(c, b, p.scale(panel), c.vecs, c.lanes) })
+		if left := c.n - full*panel; left > 0 {
+			v := (left + c.lanes - 1) / c.lanes
+			e.panel(c, b, fixed(full*panel), v, left-(v-1)*c.lanes)
+		}
+	})
+	for _, v := range []view{c.parts, c.a.view, c.b.view} {
+		if v.alloc != nil && v.alloc.refs == 0 {
+			e.free(v)
+		}
+	}
+	return true
+}
+
+func (e *emitter) emptyContraction(c *contraction) {
+	e.nest(c.bDims, func(b []affine) {
+		e.loop(c.m, func(m affine) {
+			e.loop(c.n, func(n affine) { c.store(b, m, n, e.zero(c.res)) })
+		})
+	})
+}
+
+// chooseTile takes the target's register tile where every vector operation of
+// the kernel and of its epilogue exists, else single elements.
+func (e *emitter) chooseTile(c *contraction) bool {
+	c.lanes = int64(e.tgt.VecBytes / c.kd.Size())
+	c.rows, c.vecs = int64(e.tgt.MatmulRows), int64(e.tgt.MatmulVecs)
+	if c.lanes >= 2 && c.n > 1 && c.rows > 0 && c.vecs > 0 {
+		c.vecs = min(c.vecs, (c.n+c.lanes-1)/c.lanes)
+		if e.can(int(c.lanes), func() { e.probeTile(c) }) {
+			return true
+		}
+	}
+	c.lanes, c.rows, c.vecs = 1, 4, min(2, c.n)
+	return e.can(1, func() { e.probeTile(c) })
+}
+
+// can reports whether f could be emitted with the given lanes; it leaves
+// nothing behind.
+func (e *emitter) can(lanes int, f func()) bool {
+	mark, seq := e.b.Mark(), e.seq
+	ok := e.try(lanes, f)
+	e.b.Reset(mark)
+	e.seq = seq
+	return ok
+}
+
+// probeTile emits what a tile does to one accumulator.
+func (e *emitter) probeTile(c *contraction) {
+	lane := fixed(0)
+	if c.lanes > 1 {
+		lane.lane = 1
+	}
+	b := make([]affine, len(c.bDims))
+	for i := range b {
+		b[i] = fixed(0)
+	}
+	t := e.kernelType(c)
+	if t.IsVec() {
+		for _, o := range []lir.Op{lir.Const, lir.Load, lir.Store, lir.Splat} {
+			e.hasVec(o, t.Elem, lir.None, int(t.Lanes))
+		}
+	}
+	acc := e.b.Const(t, 0)
+	acc = e.mac(c, e.b.Const(t.Scalar(), 0), acc, acc)
+	c.store(b, fixed(0), lane, e.finish(c, e.addTotal(c, acc, acc)))
+}
+
+func (e *emitter) kernelType(c *contraction) lir.Type {
+	t := lirType(c.kd)
+	if c.lanes > 1 {
+		t = lir.Vec(t.Elem, int(c.lanes))
+	}
+	return t
+}
+
+// mac is one term of the chain.
+func (e *emitter) mac(c *contraction, a, b, acc lir.Value) lir.Value {
+	switch {
+	case !c.kd.IsFloat():
+		return e.op(lir.Add, acc, e.op(lir.Mul, a, b))
+	case c.acc == op.AccFMA:
+		return e.op(lir.FMA, a, b, acc)
+	}
+	return e.op(lir.FAdd, acc, e.op(lir.FMul, a, b))
+}
+
+func (e *emitter) addTotal(c *contraction, total, acc lir.Value) lir.Value {
+	if c.kd.IsFloat() {
+		return e.op(lir.FAdd, total, acc)
+	}
+	return e.op(lir.Add, total, acc)
+}
+
+// finish rounds the accumulator to the result dtype.
+func (e *emitter) finish(c *contraction, v lir.Value) lir.Value {
+	if c.kd == types.F64 && c.res == types.F32 {
+		return e.conv(lir.Demote, lir.F32, v)
+	}
+	return v
+}

@@ -1,0 +1,345 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+)
+
+// emitter builds one function. It is single use.
+type emitter struct {
+	g   *graph.Graph
+	b   *lir.Builder
+	tgt *lir.Target
+	mem *arena
+	out *Plan // receives constants and provenance
+
+	heavy  map[op.Code]heavyRule
+	nodeIx map[graph.NodeID]int32
+	consts map[graph.NodeID]int // const node -> buffer
+
+	seq     int       // numbers lazy nodes
+	tailBuf int       // see tail
+	epi     *epilogue // the contraction whose fusion is being emitted, or nil
+	flops   float64
+	lanes   int       // vector lanes of the code being emitted, 1 for scalar
+	rec     *recorder // what a probe of a loop nest touches, or nil
+	memo    []memoTab // values of lazy nodes, innermost block last
+}
+
+type memoTab map[string]lir.Value
+
+// vecFail says that code cannot be emitted for vectors; the nest falls back to
+// fewer lanes. It never leaves the package.
+type vecFail struct{ why string }
+
+func (e *emitter) failVec(format string, args ...any) {
+	panic(vecFail{fmt.Sprintf(format, args...)})
+}
+
+// needScalar is called where code has no vector form.
+func (e *emitter) needScalar(what string) {
+	if e.lanes > 1 {
+		e.failVec("%s has no vector form", what)
+	}
+}
+
+// try emits with the given number of lanes and reports whether it could; on
+// failure nothing is left behind.
+func (e *emitter) try(lanes int, f func()) (ok bool) {
+	mark, memo, was, held := e.b.Mark(), len(e.memo), e.lanes, e.mem.snapshot()
+	defer func() {
+		e.lanes = was
+		if r := recover(); r != nil {
+			if _, vec := r.(vecFail); !vec {
+				panic(r)
+			}
+			e.b.Reset(mark)
+			e.memo = e.memo[:memo]
+			e.mem.restore(held)
+			ok = false
+		}
+	}()
+	e.lanes = lanes
+	e.memo = append(e.memo, memoTab{})
+	f()
+	e.memo = e.memo[:memo]
+	return true
+}
+
+func (e *emitter) next() int { e.seq++; return e.seq }
+
+// scope runs f with a memo table of its own: what a block computes is not
+// visible outside it.
+func (e *emitter) scope(f func()) {
+	e.memo = append(e.memo, memoTab{})
+	f()
+	e.memo = e.memo[:len(e.memo)-1]
+}
+
+func (e *emitter) lookup(key string) (lir.Value, bool) {
+	for i := len(e.memo) - 1; i >= 0; i-- {
+		if v, ok := e.memo[i][key]; ok {
+			return v, true
+		}
+	}
+	return lir.NoValue, false
+}
+
+func (e *emitter) remember(key string, v lir.Value) { e.memo[len(e.memo)-1][key] = v }
+
+// loop emits a counted loop without carried values over [0, n).
+func (e *emitter) loop(n int64, body func(i affine)) {
+	switch {
+	case n <= 0:
+	case n == 1:
+		body(fixed(0))
+	default:
+		e.b.For(e.b.Ix(0), e.b.Ix(n), 1, nil, func(i lir.Value, _ []lir.Value) []lir.Value {
+			e.scope(func() { body(counter(i, n)) })
+			return nil
+		})
+	}
+}
+
+// nest emits loops over dims, the last innermost.
+func (e *emitter) nest(dims []int64, body func(idx []affine)) {
+	idx := make([]affine, len(dims))
+	var level func(d int)
+	level = func(d int) {
+		if d == len(dims) {
+			body(append([]affine{}, idx...))
+			return
+		}
+		e.loop(dims[d], func(i affine) { idx[d] = i; level(d + 1) })
+	}
+	level(0)
+}
+
+// carry emits a counted loop over [lo, hi) by step with carried values.
+func (e *emitter) carry(lo, hi, step int64, init []lir.Value, body func(i affine, c []lir.Value) []lir.Value) []lir.Value {
+	if hi <= lo {
+		return init
+	}
+	if hi-lo <= step {
+		return body(fixed(lo), init)
+	}
+	return e.b.For(e.b.Ix(lo), e.b.Ix(hi), step, init, func(i lir.Value, c []lir.Value) (out []lir.Value) {
+		a := affine{terms: []term{{i, 1}}, known: true, lo: lo, hi: hi - 1}
+		e.scope(func() { out = body(a, c) })
+		return out
+	})
+}
+
+// choose emits an if whose sides give values of types ts.
+func (e *emitter) choose(c lir.Value, ts []lir.Type, then, els func() []lir.Value) []lir.Value {
+	e.needScalar("a branch")
+	side := func(f func() []lir.Value) func() []lir.Value {
+		return func() (out []lir.Value) {
+			e.scope(func() {
+				if f != nil {
+					out = f()
+				}
+			})
+			return out
+		}
+	}
+	return e.b.If(c, ts, side(then), side(els))
+}
+
+// Operations, with splatting of scalars to the lanes of their partners.
+
+func (e *emitter) isVec(v lir.Value) bool { return e.b.TypeOf(v).IsVec() }
+
+// uniform gives all values the lanes of the widest: scalars become vectors.
+func (e *emitter) uniform(vs ...lir.Value) []lir.Value {
+	n := 1
+	for _, v := range vs {
+		n = max(n, int(e.b.TypeOf(v).Lanes))
+	}
+	if n == 1 {
+		return vs
+	}
+	out := make([]lir.Value, len(vs))
+	for i, v := range vs {
+		if e.isVec(v) {
+			out[i] = v
+		} else {
+			out[i] = e.splat(v, n)
+		}
+	}
+	return out
+}
+
+func (e *emitter) splat(v lir.Value, n int) lir.Value {
+	t := e.b.TypeOf(v)
+	e.hasVec(lir.Splat, t.Elem, lir.None, n)
+	return e.b.Splat(v, n)
+}
+
+func (e *emitter) hasVec(o lir.Op, el, from lir.Elem, n int) {
+	size := max(el.Size(), from.Size())
+	if size*n > e.tgt.VecBytes || !e.tgt.Vec(o, el, from, n) {
+		e.failVec("%v of %v x%d", o, el, n)
+	}
+}
+
+// op emits an operation on operands of one type.
+func (e *emitter) op(o lir.Op, args ...lir.Value) lir.Value {
+	args = e.uniform(args...)
+	if t := e.b.TypeOf(args[0]); t.IsVec() && t.Elem != lir.Mask {
+		e.hasVec(o, t.Elem, lir.None, int(t.Lanes))
+	}
+	return e.b.Op(o, args...)
+}
+
+// conv emits a conversion to element el.
+func (e *emitter) conv(o lir.Op, el lir.Elem, v lir.Value) lir.Value {
+	t := e.b.TypeOf(v)
+	if t.IsVec() {
+		e.hasVec(o, el, t.Elem, int(t.Lanes))
+	}
+	return e.b.Conv(o, lir.Type{Elem: el, Lanes: t.Lanes}, v)
+}
+
+// k is a constant of the type of like (a vector constant for a vector).
+func (e *emitter) k(like lir.Value, bits int64) lir.Value {
+	t := e.b.TypeOf(like)
+	if t.IsVec() {
+		e.hasVec(lir.Const, t.Elem, lir.None, int(t.Lanes))
+	}
+	return e.b.Const(t, bits)
+}
+
+// sel is Select with a condition that is an I32 or a mask.
+func (e *emitter) sel(c, x, y lir.Value) lir.Value {
+	xy := e.uniform(x, y)
+	if e.isVec(c) && !e.isVec(xy[0]) {
+		n := int(e.b.TypeOf(c).Lanes)
+		xy = []lir.Value{e.splat(x, n), e.splat(y, n)}
+	}
+	t := e.b.TypeOf(xy[0])
+	if !t.IsVec() {
+		return e.b.Op(lir.Select, c, xy[0], xy[1])
+	}
+	if !e.isVec(c) {
+		c = e.maskOf(c, t)
+	}
+	if ct := e.b.TypeOf(c); ct != lir.MaskOf(t) {
+		e.failVec("select of %v by %v", t, ct)
+	}
+	e.hasVec(lir.Select, t.Elem, lir.None, int(t.Lanes))
+	return e.b.Op(lir.Select, c, xy[0], xy[1])
+}
+
+// maskOf turns a uniform condition into a mask for vectors of type t.
+func (e *emitter) maskOf(c lir.Value, t lir.Type) lir.Value {
+	if t.Elem.Size() == 8 {
+		c = e.b.Conv(lir.ExtU, lir.TI64, c)
+	}
+	s := e.splat(c, int(t.Lanes))
+	return e.op(lir.Ne, s, e.k(s, 0))
+}
+
+// Memory.
+
+// allocBuf takes work memory for a dense value and declares a buffer for it.
+func (e *emitter) allocBuf(d types.DType, dims []int64) view {
+	e.needScalar("work memory")
+	a := e.mem.get(numElems(dims) * int64(d.Size()))
+	buf := e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: a.off, Bytes: a.size})
+	return view{buf: buf, alloc: a, strides: dense(dims)}
+}
+
+// scratch takes work memory for raw elements; the caller frees it.
+func (e *emitter) scratch(bytes int64) view {
+	e.needScalar("work memory")
+	a := e.mem.get(bytes)
+	buf := e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: a.off, Bytes: a.size})
+	return view{buf: buf, alloc: a, strides: []int64{1}}
+}
+
+func (e *emitter) free(v view) { e.mem.put(v.alloc) }
+
+// loadAt reads element offset a of a view's buffer, as a vector where a moves
+// with the lane.
+func (e *emitter) loadAt(v view, d types.DType, a affine) lir.Value {
+	if e.rec != nil {
+		e.rec.access(a)
+	}
+	t := lirType(d)
+	if a.lane != 0 && e.lanes > 1 {
+		if a.lane != 1 || memOf(d) < lir.M32 {
+			e.failVec("a strided or narrow access")
+		}
+		e.hasVec(lir.Load, t.Elem, lir.None, e.lanes)
+		t = lir.Vec(t.Elem, e.lanes)
+	}
+	return e.b.Load(t, memOf(d), e.addr(v.buf, a, int64(d.Size())))
+}
+
+// storeAt writes element offset a; floats that leave through an output are
+// made canonical.
+func (e *emitter) storeAt(v view, d types.DType, a affine, x lir.Value) {
+	if e.rec != nil {
+		e.rec.access(a)
+	}
+	if a.lane != 0 && e.lanes > 1 {
+		if a.lane != 1 || memOf(d) < lir.M32 {
+			e.failVec("a strided or narrow store")
+		}
+		if !e.isVec(x) {
+			x = e.splat(x, e.lanes)
+		}
+		t := e.b.TypeOf(x)
+		if t.Elem == lir.Mask {
+			e.failVec("a store of masks")
+		}
+		e.hasVec(lir.Store, t.Elem, lir.None, e.lanes)
+	} else if e.isVec(x) {
+		e.failVec("a store of lanes to one place")
+	}
+	if e.b.F.Bufs[v.buf].Kind == lir.BufOut && d.IsFloat() {
+		x = e.op(lir.Canon, x)
+	}
+	e.b.Store(memOf(d), e.addr(v.buf, a, int64(d.Size())), x)
+}
+
+// at sets the provenance of what is emitted next.
+func (e *emitter) at(n graph.NodeID) func() {
+	was := e.b.Node
+	e.b.Node = e.nodeIndex(n)
+	return func() { e.b.Node = was }
+}
+
+func (e *emitter) nodeIndex(n graph.NodeID) int32 {
+	if i, ok := e.nodeIx[n]; ok {
+		return i
+	}
+	i := int32(len(e.out.Nodes))
+	e.out.Nodes = append(e.out.Nodes, e.g.Digest(n))
+	e.nodeIx[n] = i
+	return i
+}
+
+// recorder notes what a probe of a loop nest touches.
+type recorder struct {
+	accesses []affine
+	raw      map[lir.Value]bool // counters used other than in addresses
+}
+
+func (r *recorder) access(a affine) { r.accesses = append(r.accesses, a) }
+
+// tail is a few bytes of work memory for the ragged end of a vector loop. It is
+// taken for the whole function, so that vector code may use it too.
+func (e *emitter) tail(bytes int64) int {
+	if bytes > maxVecBytes {
+		panic("BUG: plan: vector wider than its scratch")
+	}
+	return e.tailBuf
+}
+
+const maxVecBytes = 64

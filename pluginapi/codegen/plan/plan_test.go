@@ -1,0 +1,112 @@
+package plan
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir/lireval"
+	"github.com/kera-lang/kera/pluginapi/conformance"
+)
+
+// targets are imaginary machines: without vectors, and with every vector form
+// at two widths.
+func targets() []lir.Target {
+	every := func(o lir.Op, e, _ lir.Elem, _ int) bool { return lir.Defined(o, e, true) }
+	return []lir.Target{
+		{Name: "scalar"},
+		{Name: "v16", VecBytes: 16, MatmulRows: 4, MatmulVecs: 2, Vec: every},
+		{Name: "v64", VecBytes: 64, MatmulRows: 14, MatmulVecs: 2, Vec: every},
+	}
+}
+
+// run calls an entry of a plan through the loop IR evaluator.
+func run(p *Plan, entry string, inputs [][]byte) (code uint32, out [][]byte, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v", r)
+		}
+	}()
+	for _, e := range p.Entries {
+		if e.Name != entry {
+			continue
+		}
+		for _, t := range e.Outputs {
+			out = append(out, bytes.Repeat([]byte{0xa5}, int(t.NumBytes())))
+		}
+		work := bytes.Repeat([]byte{0xa5}, int(e.Work))
+		for _, ph := range e.Phases {
+			for tile := range ph.Tiles {
+				if code = lireval.Run(p.Module.Funcs[ph.Func], p.Module.Consts, inputs, out, work, uint64(tile)); code != 0 {
+					return code, out, nil
+				}
+			}
+		}
+		return code, out, nil
+	}
+	return 0, nil, fmt.Errorf("no entry %q", entry)
+}
+
+// check plans g for every target and compares with the interpreter.
+func check(t *testing.T, g *graph.Graph, cases int) {
+	t.Helper()
+	ctx := context.Background()
+	refused := map[string]bool{}
+	for _, r := range Support(g, Options{}) {
+		refused[r.Entry] = true
+	}
+	var entries []string
+	for i := range g.Exports {
+		if !refused[g.Exports[i].Name] {
+			entries = append(entries, g.Exports[i].Name)
+		}
+	}
+	calls, err := conformance.Calls(ctx, g, 11, cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tgt := range targets() {
+		t.Run(tgt.Name, func(t *testing.T) {
+			if len(entries) == 0 {
+				t.Skip("not checked: no entry is supported")
+			}
+			p, err := Build(ctx, g, Options{Target: tgt, Entries: entries})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range calls {
+				if refused[c.Entry] {
+					continue
+				}
+				code, out, err := run(p, c.Entry, c.Inputs)
+				if err != nil {
+					t.Errorf("%s case %d: %v", c.Entry, c.Case, err)
+					continue
+				}
+				if code != uint32(c.Trap) {
+					t.Errorf("%s case %d: trap %d, want %d", c.Entry, c.Case, code, c.Trap)
+					continue
+				}
+				for i := range out {
+					if c.Trap == 0 && !bytes.Equal(out[i], c.Outputs[i]) {
+						t.Errorf("%s case %d: output %d differs\n got %x\nwant %x", c.Entry, c.Case, i, clip(out[i]), clip(c.Outputs[i]))
+					}
+				}
+			}
+		})
+	}
+}
+
+func clip(b []byte) []byte { return b[:min(len(b), 96)] }
+
+func TestEveryOp(t *testing.T) {
+	for _, g := range conformance.Groups() {
+		t.Run(g.Name, func(t *testing.T) {
+			t.Parallel()
+			check(t, g.Graph, 3)
+		})
+	}
+}

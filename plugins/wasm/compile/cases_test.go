@@ -203,6 +203,7 @@ func (s *suite) contract(name string, acc op.Acc, d, e types.DType) {
 	y := func(dims ...int64) types.Type { return types.Tensor(e, dims...) }
 	type l = []int64
 	s.one(name+"/matmul", op.DotGeneral, types.Type{}, attrs(nil, nil, l{1}, l{0}), x(9, 11), y(11, 19))
+	s.one(name+"/tiles", op.DotGeneral, types.Type{}, attrs(nil, nil, l{1}, l{0}), x(21, 40), y(40, 37))
 	s.one(name+"/transposed", op.DotGeneral, types.Type{}, attrs(nil, nil, l{0}, l{1}), x(6, 5), y(7, 6))
 	s.one(name+"/batch", op.DotGeneral, types.Type{}, attrs(l{0}, l{0}, l{2}, l{1}), x(2, 3, 4), y(2, 4, 5))
 	s.one(name+"/two axes", op.DotGeneral, types.Type{}, attrs(nil, nil, l{1, 2}, l{1, 0}), x(3, 2, 5), y(5, 2, 4))
@@ -224,6 +225,7 @@ func (s *suite) structure() {
 			return s.Apply(c, nil, []graph.RegionID{body(op.Mul)}, p...)
 		})
 	}
+	s.fused(f)
 	s.entry("tuple", []types.Type{f, i64}, func(p []graph.Ref) []graph.Ref {
 		t := s.N(op.Tuple, nil, p[1], s.N(op.Tuple, nil, p[0], p[0]))
 		inner := s.N(op.Get, op.NewAttrs(op.Int(op.KIndex, 1)), t)
@@ -272,5 +274,27 @@ func (s *suite) mapped(x, i64 types.Type) {
 	})
 	s.trapping("map/trap", []types.Type{x, i64}, func(q []graph.Ref) []graph.Ref {
 		return s.Apply(op.Map, op.NewAttrs(dims, op.Int(op.KTraps, 1)), []graph.RegionID{checked}, q...)
+	})
+}
+
+// fused adds what the mid-end makes: a chain with a reduction, and a contraction
+// with its epilogue.
+func (s *suite) fused(f types.Type) {
+	p := s.Params(f, f)
+	chain := s.N(op.Max, nil, s.N(op.FMA, nil, p[0], p[1], p[0]), s.N(op.Sub, nil, p[1], p[0]))
+	region := s.Region([]types.Type{f, f}, s.Reduce(op.Sum, s.N(op.Div, nil, chain, p[1]), 0), s.N(op.Floor, nil, chain))
+	s.entry("fusion/chain", []types.Type{f, f}, func(q []graph.Ref) []graph.Ref {
+		return s.Apply(op.Fusion, nil, []graph.RegionID{region}, q...)
+	})
+	x, w, bias := types.Tensor(types.F32, 6, 19), types.Tensor(types.F32, 19, 23), types.Tensor(types.F32, 23)
+	attrs := op.NewAttrs(op.Int(op.KAcc, int64(op.AccFMA)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch), op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0))
+	ts := []types.Type{x, w, bias}
+	p = s.Params(ts...)
+	y := s.N(op.DotGeneral, attrs, p[0], p[1])
+	yt := types.Tensor(types.F32, 6, 23)
+	relu := s.N(op.Max, nil, s.N(op.Add, nil, y, s.Broadcast(p[2], yt)), s.Broadcast(s.F32(0), yt))
+	layer := s.Region(ts, relu)
+	s.entry("fusion/layer", ts, func(q []graph.Ref) []graph.Ref {
+		return s.Apply(op.Fusion, nil, []graph.RegionID{layer}, q...)
 	})
 }

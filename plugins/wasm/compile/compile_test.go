@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/interp"
@@ -216,6 +218,112 @@ func TestProvenance(t *testing.T) {
 					t.Errorf("%s: %s has neither code nor a place among the folded", s.g.Exports[i].Name, s.g.NodeText(n))
 				}
 			}
+		}
+	}
+}
+
+// TestBoundConstants passes a large constant behind the entry's own inputs.
+func TestBoundConstants(t *testing.T) {
+	ctx := context.Background()
+	machine := exec.Open(ctx, false)
+	defer func() { _ = machine.Close(ctx) }()
+	s := newSuite(t)
+	f := types.Tensor(types.F32, 2000)
+	weights := interp.Gen(f, 5, 0).Data
+	p := s.Params(f, f)
+	x := graph.Export{Name: "main", Params: []graph.Port{{Name: "x"}}, Results: []graph.Port{{Name: "y"}}, Optimised: graph.None,
+		Region: s.Region([]types.Type{f, f}, s.N(op.Mul, nil, p[0], p[1]), s.NoTrap()),
+		Bound:  []graph.Bound{{Type: f, Blob: s.AddBlob(weights)}}}
+	if err := s.g.AddExport(x); err != nil {
+		t.Fatal(err)
+	}
+	ws := expect(t, s.g, 3)
+	for i := range ws {
+		ws[i].inputs = append(ws[i].inputs, weights)
+	}
+	run(t, machine, mustCompile(t, s.g), ws)
+}
+
+// TestRefusals checks that what cannot be compiled is said to the user.
+func TestRefusals(t *testing.T) {
+	ctx := context.Background()
+	s := newSuite(t)
+	h := types.Tensor(types.F16, 3)
+	s.one("half", op.Convert, types.Tensor(types.F32, 3), nil, h)
+	big := types.Tensor(types.U8, 1<<31)
+	s.one("big", op.Not, types.Type{}, nil, big)
+	s.one("good", op.Neg, types.Type{}, nil, types.Tensor(types.F32, 3))
+	for _, c := range []struct{ entry, code, want string }{
+		{"absent", CodeEntry, `no entry "absent"`},
+		{"half", CodeRefused, "f16"},
+		{"big", CodeTooLarge, "bytes"},
+		{"good", "", ""},
+	} {
+		got, ds, err := Graph(ctx, s.g, []string{c.entry})
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case c.code == "" && (got == nil || len(ds) > 0):
+			t.Errorf("%s: %v", c.entry, ds)
+		case c.code != "" && (got != nil || len(ds) == 0 || ds[0].Code != c.code || !strings.Contains(ds[0].Summary, c.want)):
+			t.Errorf("%s: got %v, want %s with %q", c.entry, ds, c.code, c.want)
+		case c.code == CodeRefused && ds[0].Nodes == nil:
+			t.Errorf("%s: the refusal names no node", c.entry)
+		}
+	}
+	sup := Support(s.g, []string{"half", "good"})
+	if len(sup.Refused) == 0 || len(sup.Groups) == 0 {
+		t.Errorf("support: %d refused, %d groups", len(sup.Refused), len(sup.Groups))
+	}
+	est, ds, err := Predict(ctx, s.g, []string{"good"})
+	if err != nil || len(ds) > 0 || est.Min == 0 || est.Min > est.Typ || est.Typ > est.Max {
+		t.Errorf("estimate %+v, %v, %v", est, ds, err)
+	}
+}
+
+func BenchmarkMatmul(b *testing.B) {
+	ctx := context.Background()
+	machine := exec.Open(ctx, false)
+	defer func() { _ = machine.Close(ctx) }()
+	const n = 256
+	for _, d := range []types.DType{types.F32, types.F64} {
+		for acc := op.AccFMA; acc <= op.AccF64; acc++ {
+			if _, ok := op.AccResult(acc, d, d); !ok {
+				continue
+			}
+			b.Run(fmt.Sprintf("%v/%v", d, acc), func(b *testing.B) {
+				g := graph.New()
+				s := &suite{graph.B{Store: g.Store}, nil, g, map[op.Code]bool{}}
+				t := types.Tensor(d, n, n)
+				attrs := op.NewAttrs(op.Int(op.KAcc, int64(acc)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
+					op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0))
+				p := s.Params(t, t)
+				x := graph.Export{Name: "main", Params: []graph.Port{{Name: "x"}, {Name: "y"}}, Results: []graph.Port{{Name: "z"}},
+					Region: s.Region([]types.Type{t, t}, s.N(op.DotGeneral, attrs, p...), s.NoTrap()), Optimised: graph.None}
+				if err := g.AddExport(x); err != nil {
+					b.Fatal(err)
+				}
+				c, _, err := Graph(ctx, g, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				mod, err := machine.Load(ctx, c.Section.Descriptor, c.Section.Artifact)
+				if err != nil {
+					b.Fatal(err)
+				}
+				in := leaves(interp.GenAll([]types.Type{t, t}, 1, 0))
+				out := [][]byte{make([]byte, t.NumBytes())}
+				took := time.Duration(0)
+				for b.Loop() {
+					_, dt, err := mod.Run(ctx, "main", in, out)
+					if err != nil {
+						b.Fatal(err)
+					}
+					took += dt
+				}
+				b.ReportMetric(2*n*n*n*float64(b.N)/float64(took.Nanoseconds()), "GFLOP/s")
+			})
 		}
 	}
 }

@@ -341,4 +341,12 @@
     (f64x2.add
       (f64x2.sub (local.get $p) (f64x2.sub (local.get $v) (local.get $q)))
       (f64x2.sub (local.get $t) (local.get $q))))
-  (f64x2.add (local.get $v) (call $odd_sum_f64x2 (local.get $k) (local.get $e))))
+  ;; How k + e rounds shows only where it lies half-way between values of v's
+  ;; precision: where it is a power of two.
+  (local.set $t (f64x2.add (local.get $k) (local.get $e)))
+  (if
+    (v128.any_true
+      (i64x2.eq (v128.and (local.get $t) (v128.const i64x2 0xfffffffffffff 0xfffffffffffff))
+        (v128.const i64x2 0 0)))
+    (then (local.set $t (call $odd_sum_f64x2 (local.get $k) (local.get $e)))))
+  (f64x2.add (local.get $v) (local.get $t)))

@@ -3,14 +3,18 @@ package main
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/kera-lang/kera/core/diag"
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/frontend/check"
+	"github.com/kera-lang/kera/frontend/syntax"
 )
 
 func TestCPU(t *testing.T) {
@@ -123,5 +127,32 @@ func TestDriver(t *testing.T) {
 	(&Report{Rows: rows}).print(&w)
 	if !strings.Contains(w.String(), "numpy (not checked") {
 		t.Error(w.String())
+	}
+}
+
+// TestSource: bench.kera has no diagnostics and exports what the cases name.
+func TestSource(t *testing.T) {
+	text, err := os.ReadFile("bench.kera")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := syntax.Parse(diag.NewFile("bench.kera", string(text)))
+	p, ds := check.Check(context.Background(), &check.Source{Name: "bench", Tree: tree}, nil)
+	for _, d := range append(tree.Diags, ds...) {
+		t.Error(d)
+	}
+	got := map[string]bool{}
+	for _, x := range p.Exports {
+		for _, n := range x.Dims {
+			got[fmt.Sprintf("%s %d", x.Fn.Name, n)] = true
+		}
+	}
+	for _, w := range cases() {
+		if !got[fmt.Sprintf("%s %d", w.fn, w.size)] {
+			t.Errorf("%s[n = %d] is not exported", w.fn, w.size)
+		}
+	}
+	if len(got) != len(cases()) {
+		t.Errorf("%d exports for %d cases", len(got), len(cases()))
 	}
 }

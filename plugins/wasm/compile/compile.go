@@ -42,6 +42,8 @@ const (
 	CodeTooLarge = "WASM-0002" // more memory than 32-bit addresses reach
 	CodeEntry    = "WASM-0003" // no such entry
 	CodeGraph    = "WASM-0004" // the graph cannot be read
+	CodeTarget   = "WASM-0005" // not this backend's target
+	CodeOption   = "WASM-0006" // no such option
 )
 
 // maxMemory bounds the values of one entry: offsets are signed 32-bit numbers.

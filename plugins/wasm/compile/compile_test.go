@@ -12,35 +12,18 @@ import (
 	"github.com/kera-lang/kera/core/interp"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/plan"
+	"github.com/kera-lang/kera/pluginapi/conformance"
 	"github.com/kera-lang/kera/plugins/wasm/exec"
 	"github.com/kera-lang/kera/plugins/wasm/internal/v8"
 )
 
-// want is what the interpreter says about one call.
-type want struct {
-	entry  string
-	inputs [][]byte
-	trap   op.TrapKind
-	out    [][]byte
-}
-
-// expect runs every entry of g on generated inputs: ordinary ones, edges, NaN
-// and infinities, random bits, subnormals, extremes and zeros.
-func expect(t *testing.T, g *graph.Graph, cases int) []want {
+// expect runs every entry of g on the interpreter.
+func expect(t *testing.T, g *graph.Graph, cases int) []conformance.Call {
 	t.Helper()
-	ctx := context.Background()
-	m := interp.New(g.Store, interp.DefaultLimits())
-	var ws []want
-	for i := range g.Exports {
-		x := &g.Exports[i]
-		for n := range cases {
-			in := interp.GenAll(g.UserParams(x), 11, n)
-			out, trap, err := m.Run(ctx, x, in)
-			if err != nil {
-				t.Fatalf("%s: %v", x.Name, err)
-			}
-			ws = append(ws, want{x.Name, leaves(in), trap, leaves(out)})
-		}
+	ws, err := conformance.Calls(context.Background(), g, 11, cases)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return ws
 }
@@ -57,13 +40,13 @@ func leaves(vs []interp.Value) [][]byte {
 	return out
 }
 
-// mustCompile compiles all of g.
-func mustCompile(t *testing.T, g *graph.Graph) *Compiled {
+// mustCompile compiles the entries of g, or all.
+func mustCompile(t *testing.T, g *graph.Graph, entries ...string) *Compiled {
 	t.Helper()
 	if err := graph.Validate(g, "test"); err != nil {
 		t.Fatal(err)
 	}
-	c, ds, err := Graph(context.Background(), g, nil)
+	c, ds, err := Graph(context.Background(), g, entries)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +66,7 @@ func mustCompile(t *testing.T, g *graph.Graph) *Compiled {
 }
 
 // run checks every expected call under wazero.
-func run(t *testing.T, machine *exec.Machine, c *Compiled, ws []want) {
+func run(t *testing.T, machine *exec.Machine, c *Compiled, ws []conformance.Call) {
 	t.Helper()
 	ctx := context.Background()
 	mod, err := machine.Load(ctx, c.Section.Descriptor, c.Section.Artifact)
@@ -92,56 +75,76 @@ func run(t *testing.T, machine *exec.Machine, c *Compiled, ws []want) {
 	}
 	defer func() { _ = mod.Close(ctx) }()
 	for _, w := range ws {
-		e, ok := c.Section.Descriptor.Entry(w.entry)
+		e, ok := c.Section.Descriptor.Entry(w.Entry)
 		if !ok {
-			t.Fatalf("no entry %q", w.entry)
+			continue // not supported, which the caller has judged
 		}
 		out := make([][]byte, len(e.Outputs))
 		for i, b := range e.Outputs {
 			out[i] = make([]byte, b.Bytes())
 		}
-		trap, _, err := mod.Run(ctx, w.entry, w.inputs, out)
+		trap, _, err := mod.Run(ctx, w.Entry, w.Inputs, out)
 		if err != nil {
-			t.Errorf("%s: %v", w.entry, err)
+			t.Errorf("%s: %v", w.Entry, err)
 			continue
 		}
 		compare(t, "wazero", w, trap, out)
 	}
 }
 
-func compare(t *testing.T, where string, w want, trap uint32, out [][]byte) {
+func compare(t *testing.T, where string, w conformance.Call, trap uint32, out [][]byte) {
 	t.Helper()
-	if trap != uint32(w.trap) {
-		t.Errorf("%s: %s: trap %d, want %v", where, w.entry, trap, w.trap)
+	if trap != uint32(w.Trap) {
+		t.Errorf("%s: %s: trap %d, want %v", where, w.Entry, trap, w.Trap)
 		return
 	}
 	if trap != 0 {
 		return
 	}
-	for i := range w.out {
-		if !bytes.Equal(out[i], w.out[i]) {
+	for i := range w.Outputs {
+		if !bytes.Equal(out[i], w.Outputs[i]) {
 			at := 0
-			for at < len(out[i]) && out[i][at] == w.out[i][at] {
+			for at < len(out[i]) && out[i][at] == w.Outputs[i][at] {
 				at++
 			}
-			t.Errorf("%s: %s: result %d differs at byte %d\n  in %.160x\n got %.160x\nwant %.160x", where, w.entry, i, at, w.inputs, out[i], w.out[i])
+			t.Errorf("%s: %s: result %d differs at byte %d\n  in %.160x\n got %.160x\nwant %.160x", where, w.Entry, i, at, w.Inputs, out[i], w.Outputs[i])
 		}
 	}
 }
 
-func suites(t *testing.T) map[string]*suite {
-	out := map[string]*suite{}
-	for _, d := range DTypes() {
-		s := newSuite(t)
-		s.elementwise(d)
-		s.shapes(d)
-		s.parallel(d)
-		out[d.String()] = s
-	}
+// allGroups are the conformance cases and this package's own.
+func allGroups(t *testing.T) []conformance.Group {
 	s := newSuite(t)
-	s.structure()
-	out["structure"] = s
-	return out
+	s.fused(types.Tensor(types.F32, 17))
+	s.tiles(types.F32)
+	s.tiles(types.F64)
+	return append(conformance.Groups(), conformance.Group{Name: "fused", Graph: s.g})
+}
+
+// supported compiles the entries that the target takes. Only the storage types
+// may be refused: this target does not declare them.
+func supported(t *testing.T, g *graph.Graph) *Compiled {
+	t.Helper()
+	refused := map[string]bool{}
+	for _, r := range plan.Support(g, options(nil)) {
+		if !strings.Contains(r.Reason, "f16") {
+			t.Errorf("%s: %v refused: %s", r.Entry, g.Op(r.Node), r.Reason)
+		}
+		refused[r.Entry] = true
+	}
+	var entries []string
+	for _, x := range g.Exports {
+		if !refused[x.Name] {
+			entries = append(entries, x.Name)
+		}
+	}
+	if len(refused) > 0 {
+		t.Logf("not supported: %d of %d entries, for their storage types", len(refused), len(g.Exports))
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return mustCompile(t, g, entries...)
 }
 
 // TestEveryOp compares every op on every dtype with the interpreter.
@@ -149,19 +152,12 @@ func TestEveryOp(t *testing.T) {
 	ctx := context.Background()
 	machine := exec.Open(ctx, false)
 	defer func() { _ = machine.Close(ctx) }()
-	used := map[op.Code]bool{}
-	for name, s := range suites(t) {
-		for c := range s.used {
-			used[c] = true
-		}
-		t.Run(name, func(t *testing.T) {
-			run(t, machine, mustCompile(t, s.g), expect(t, s.g, 7))
+	for _, g := range allGroups(t) {
+		t.Run(g.Name, func(t *testing.T) {
+			if c := supported(t, g.Graph); c != nil {
+				run(t, machine, c, expect(t, g.Graph, 7))
+			}
 		})
-	}
-	for _, row := range op.All() {
-		if !used[row.Code] {
-			t.Errorf("%s is not covered", row.Name)
-		}
 	}
 }
 
@@ -171,17 +167,21 @@ func TestInV8(t *testing.T) {
 	if !ok {
 		t.Skip("not checked: node is not installed")
 	}
+	sampled := map[string]int{"f32": 7, "f64": 7, "i8": 7, "u64": 7, "structure": 1, "fused": 1}
 	var jobs []v8.Job
-	var ws []want
-	all := suites(t)
-	for _, name := range []string{"f32", "f64", "i8", "u64", "structure"} {
-		c := mustCompile(t, all[name].g)
-		for i, w := range expect(t, all[name].g, 3) {
-			if i%7 != 1 && name != "structure" {
+	var ws []conformance.Call
+	for _, g := range allGroups(t) {
+		every := sampled[g.Name]
+		if every == 0 {
+			continue
+		}
+		c := supported(t, g.Graph)
+		for i, w := range expect(t, g.Graph, 3) {
+			e, ok := c.Section.Descriptor.Entry(w.Entry)
+			if !ok || i%every != 0 {
 				continue
 			}
-			e, _ := c.Section.Descriptor.Entry(w.entry)
-			jobs, ws = append(jobs, v8.Job{Artifact: c.Section.Artifact, Entry: e, Inputs: w.inputs}), append(ws, w)
+			jobs, ws = append(jobs, v8.Job{Artifact: c.Section.Artifact, Entry: e, Inputs: w.Inputs}), append(ws, w)
 		}
 	}
 	got, err := v8.Run(node, "../../../docs/spec/wasm-abi.md", t.TempDir(), jobs)
@@ -197,9 +197,19 @@ func TestInV8(t *testing.T) {
 // folded, and that the same graph gives the same bytes.
 func TestProvenance(t *testing.T) {
 	s := newSuite(t)
-	s.parallel(types.F32)
-	s.structure()
-	a, b := mustCompile(t, s.g), mustCompile(t, s.g)
+	s.fused(types.Tensor(types.F32, 17))
+	s.tiles(types.F32)
+	for _, g := range conformance.Groups() {
+		if g.Name == "structure" || g.Name == "f32" {
+			provenance(t, g.Graph)
+		}
+	}
+	provenance(t, s.g)
+}
+
+func provenance(t *testing.T, g *graph.Graph) {
+	t.Helper()
+	a, b := supported(t, g), supported(t, g)
 	if !bytes.Equal(a.Section.Artifact, b.Section.Artifact) {
 		t.Error("two compilations give different modules")
 	}
@@ -211,11 +221,15 @@ func TestProvenance(t *testing.T) {
 	for _, n := range d.Folded {
 		have[fmt.Sprint(d.Nodes[n])] = true
 	}
-	for i := range s.g.Exports {
-		for _, r := range s.RegionsUnder(s.g.Exports[i].Region) {
-			for _, n := range s.Order(r) {
-				if !have[fmt.Sprint(s.Digest(n))] {
-					t.Errorf("%s: %s has neither code nor a place among the folded", s.g.Exports[i].Name, s.g.NodeText(n))
+	for i := range g.Exports {
+		x := &g.Exports[i]
+		if _, ok := d.Entry(x.Name); !ok {
+			continue
+		}
+		for _, r := range g.RegionsUnder(x.Region) {
+			for _, n := range g.Order(r) {
+				if !have[fmt.Sprint(g.Digest(n))] {
+					t.Errorf("%s: %s has neither code nor a place among the folded", x.Name, g.NodeText(n))
 				}
 			}
 		}
@@ -239,7 +253,7 @@ func TestBoundConstants(t *testing.T) {
 	}
 	ws := expect(t, s.g, 3)
 	for i := range ws {
-		ws[i].inputs = append(ws[i].inputs, weights)
+		ws[i].Inputs = append(ws[i].Inputs, weights)
 	}
 	run(t, machine, mustCompile(t, s.g), ws)
 }
@@ -293,18 +307,10 @@ func BenchmarkMatmul(b *testing.B) {
 				continue
 			}
 			b.Run(fmt.Sprintf("%v/%v", d, acc), func(b *testing.B) {
-				g := graph.New()
-				s := &suite{graph.B{Store: g.Store}, nil, g, map[op.Code]bool{}}
+				s := newSuite(b)
 				t := types.Tensor(d, n, n)
-				attrs := op.NewAttrs(op.Int(op.KAcc, int64(acc)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
-					op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0))
-				p := s.Params(t, t)
-				x := graph.Export{Name: "main", Params: []graph.Port{{Name: "x"}, {Name: "y"}}, Results: []graph.Port{{Name: "z"}},
-					Region: s.Region([]types.Type{t, t}, s.N(op.DotGeneral, attrs, p...), s.NoTrap()), Optimised: graph.None}
-				if err := g.AddExport(x); err != nil {
-					b.Fatal(err)
-				}
-				c, _, err := Graph(ctx, g, nil)
+				s.one("main", op.DotGeneral, types.Type{}, matmul(acc), t, t)
+				c, _, err := Graph(ctx, s.g, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

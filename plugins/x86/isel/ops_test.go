@@ -164,7 +164,9 @@ func (c opCase) build(n, arity int) *lir.Module {
 	return &lir.Module{Funcs: []*lir.Func{b.Finish(b.I32(0))}}
 }
 
-func isPredicate(op lir.Op) bool { return op >= lir.Eq && op <= lir.LeU || op >= lir.FEq && op <= lir.FLe }
+func isPredicate(op lir.Op) bool {
+	return op >= lir.Eq && op <= lir.LeU || op >= lir.FEq && op <= lir.FLe
+}
 
 func isConv(op lir.Op) bool { return op >= lir.Wrap && op <= lir.FromBits }
 

@@ -2,6 +2,7 @@ package sdk
 
 import (
 	"github.com/kera-lang/kera/core/digest"
+	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/pluginapi/sdk/spi"
 )
 
@@ -60,3 +61,6 @@ const (
 func Errorf(code string, nodes []digest.D, format string, args ...any) Diagnostic {
 	return spi.Errorf(code, nodes, format, args...)
 }
+
+// ReadGraph reads and validates a job's graph; see Graph.Decode.
+func ReadGraph(g *Graph) (*graph.Graph, error) { return g.Decode() }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/kera-lang/kera/core/digest"
+	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/pluginapi/sdk"
@@ -121,24 +122,55 @@ func size(job sdk.Job, option string, otherwise int) int {
 	return otherwise
 }
 
+// makeSection makes an entry of one phase for each name. With a real graph the
+// buffers are the export's; the host's tests also send bytes that are none.
 func makeSection(job sdk.Job, mode string) *sdk.Section {
 	code := make([]byte, size(job, "code", 16))
 	for i := range code {
 		code[i] = byte(i)
 	}
-	value := section.Buffer{DType: types.U8, Dims: []int64{int64(size(job, "bytes", 4))}, Align: 64}
 	d := &section.Descriptor{Triple: job.Triple, Kind: kind}
-	entries := job.Entries
-	if mode == "wrong-entries" {
-		entries = []string{"another"}
+	names := job.Entries
+	g, err := sdk.ReadGraph(job.Graph)
+	if err == nil && len(names) == 0 {
+		for _, x := range g.Exports {
+			names = append(names, x.Name)
+		}
 	}
-	for _, name := range entries {
-		d.Entries = append(d.Entries, section.Entry{
-			Name: name, Region: job.Graph.Digest,
-			Inputs: []section.Buffer{value}, Outputs: []section.Buffer{value},
-			WorkAlign: 1,
-			Phases:    []section.Phase{{Symbol: "copy", Tiles: 1}},
-		})
+	if mode == "wrong-entries" {
+		names = []string{"another"}
+	}
+	for _, name := range names {
+		e := section.Entry{Name: name, WorkAlign: 1, Phases: []section.Phase{{Symbol: "copy", Tiles: 1}}}
+		if err == nil {
+			describe(&e, g)
+		} else {
+			value := section.Buffer{DType: types.U8, Dims: []int64{int64(size(job, "bytes", 4))}, Align: 64}
+			e.Inputs, e.Outputs = []section.Buffer{value}, []section.Buffer{value}
+		}
+		d.Entries = append(d.Entries, e)
 	}
 	return &sdk.Section{Descriptor: d, Artifact: code}
+}
+
+// describe takes an entry's region and buffers from the graph.
+func describe(e *section.Entry, g *graph.Graph) {
+	x, ok := g.Export(e.Name)
+	if !ok {
+		return
+	}
+	r := x.Optimised
+	if r == graph.None {
+		r = x.Region
+	}
+	buffers := func(ts []types.Type) (out []section.Buffer) {
+		for _, t := range types.Tuple(ts...).Leaves(nil) {
+			out = append(out, section.Buffer{DType: t.DType, Dims: t.Shape(), Align: 64})
+		}
+		return out
+	}
+	e.Region = g.RegionDigest(r)
+	e.Inputs = buffers(g.ParamTypes(r))
+	results := g.ResultTypes(r)
+	e.Outputs = buffers(results[:len(results)-1]) // without the trap code
 }

@@ -222,7 +222,7 @@ func (b *body) staticDim(x Expr) (Dim, bool) {
 			Notef("a dimension is made of numbers, integer constants and dimension parameters with + - * / %%")
 		return Dim{over: true}, false
 	}
-	for _, a := range d.Atoms(nil) {
+	for _, a := range d.Atoms(nil) { // as static, but naming the variable
 		if a.kind == atomLocal {
 			b.c.errorf(diag.NotADim, x.Span(), "the value of `%s` is only known when the program runs", a.Name).
 				Notef("shapes are fixed when a program is built: use dimension parameters")
@@ -284,4 +284,23 @@ func (b *body) polyOf(x Expr) (Dim, bool) {
 		}
 	}
 	return Dim{}, false
+}
+
+// known is the value of x if it is a dimension, else nil.
+func (b *body) known(x Expr) *Dim {
+	d, ok := b.polyOf(x)
+	if !ok || !d.static() {
+		return nil
+	}
+	return &d
+}
+
+// static reports a dimension without unknowns of the run.
+func (d Dim) static() bool {
+	for _, a := range d.Atoms(nil) {
+		if a.kind == atomLocal {
+			return false
+		}
+	}
+	return !d.over
 }

@@ -34,7 +34,7 @@ func (b *body) call(e syntax.CallExpr, want *Type) Expr {
 			return b.cast(e, d, Trapping)
 		}
 		if it, ok := b.mod.items[name]; ok {
-			return b.callItem(e, it, f.Span(), generic, hasGeneric)
+			return b.callItem(e, it, f.Span(), generic, hasGeneric, want)
 		}
 		if row, ok := b.c.builtins[name]; ok && !hasGeneric {
 			return b.builtin(row, e, want)
@@ -82,7 +82,7 @@ func (b *body) callQualified(e syntax.CallExpr, f syntax.FieldExpr, generic []sy
 				b.argsAnyway(e)
 				return b.bad(e.Span()), true
 			}
-			return b.callItem(e, it, f.Span(), generic, hasGeneric), true
+			return b.callItem(e, it, f.Span(), generic, hasGeneric, want), true
 		}
 		if d, isType := b.dtypeNamed(name); isType {
 			if mode, known := castModes[field]; known {
@@ -109,11 +109,11 @@ func (b *body) callQualified(e syntax.CallExpr, f syntax.FieldExpr, generic []sy
 	return nil, false
 }
 
-func (b *body) callItem(e syntax.CallExpr, it item, at diag.Span, generic []syntax.Arg, hasGeneric bool) Expr {
+func (b *body) callItem(e syntax.CallExpr, it item, at diag.Span, generic []syntax.Arg, hasGeneric bool, want *Type) Expr {
 	switch it := it.(type) {
 	case *funcItem:
 		it.resolve(b.c)
-		return b.callFunc(e, it, at, generic, hasGeneric)
+		return b.callFunc(e, it, at, generic, hasGeneric, want)
 	case *aliasItem:
 		it.resolve(b.c)
 		if it.typ.IsScalar() && !hasGeneric {
@@ -175,7 +175,7 @@ func (b *body) slots(args []syntax.Arg, names []string, what string, at, def dia
 	return out, ok
 }
 
-func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic []syntax.Arg, hasGeneric bool) Expr {
+func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic []syntax.Arg, hasGeneric bool, want *Type) Expr {
 	fn := it.fn
 	if b.fn != nil {
 		b.c.calls[b.fn] = append(b.c.calls[b.fn], callEdge{fn, at})
@@ -202,7 +202,7 @@ func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic [
 				Related(p.At, "`%s` is missing", p.Name)
 			return b.bad(e.Span())
 		}
-		x := b.expr(a.Value(), p.Type.subst(s.m))
+		x := b.expr(a.Value(), s.hint(p.Type))
 		out.Args[i] = x
 		if x.Type().IsBad() {
 			ok = false
@@ -218,6 +218,7 @@ func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic [
 	if !ok {
 		return b.bad(e.Span())
 	}
+	s.fromResult(fn.Result, want)
 	if !s.finish(it.name, e.Span(), fn.At) {
 		return b.bad(e.Span())
 	}
@@ -354,7 +355,7 @@ func (b *body) structFields(e syntax.StructExpr, def *Struct, args []Dim) Expr {
 		}
 		var hint *Type
 		if i >= 0 {
-			hint = def.Fields[i].Type.subst(s.m)
+			hint = s.hint(def.Fields[i].Type)
 		}
 		var x Expr
 		if f.Value() != nil {

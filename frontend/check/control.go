@@ -97,6 +97,9 @@ func (b *body) forOver(e syntax.ForExpr, binds []syntax.Binding) Expr {
 	}
 	lo, hi, ok := b.head(binds[0])
 	out := &For{Node: Node{unitType, e.Span()}, Lo: lo, Hi: hi}
+	if ok {
+		out.LoDim, out.HiDim = b.known(lo), b.known(hi)
+	}
 	if n := binds[0].Name(); n != nil {
 		out.Var = b.declare(n, scalar(types.I64), false)
 	}
@@ -138,6 +141,7 @@ func (b *body) binder(e syntax.BinderExpr, want *Type) Expr {
 			v := BinderVar{Lo: lo, Hi: hi, At: n.Span()}
 			if good {
 				v.Size, good = b.rangeSize(lo, hi, n.Range().Span())
+				v.LoDim = b.known(lo)
 			}
 			ok = ok && good
 			if n.Name() != nil {
@@ -188,10 +192,7 @@ func (b *body) rangeSize(lo, hi Expr, at diag.Span) (Dim, bool) {
 	h, hok := b.polyOf(hi)
 	if lok && hok {
 		d := h.Sub(l)
-		static := !d.over
-		for _, a := range d.Atoms(nil) {
-			static = static && a.kind != atomLocal
-		}
+		static := d.static()
 		if v, isNum := d.Const(); static && isNum && v < 0 {
 			b.c.errorf(diag.BadRange, at, "this range ends before it begins")
 			return d, false

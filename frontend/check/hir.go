@@ -329,17 +329,20 @@ type (
 	// For is a loop over one variable.
 	For struct {
 		Node
-		Var    *Local // nil for `_`
-		Lo, Hi Expr
-		While  Expr // nil without
-		Body   Expr
+		Var          *Local // nil for `_`
+		Lo, Hi       Expr
+		LoDim, HiDim *Dim // their values, where they are dimensions
+		While        Expr // nil without
+		Body         Expr
 	}
 )
 
-// BinderVar runs over Size values from Lo. Hi is evaluated for its checks.
+// BinderVar runs over Size values from Lo. If LoDim is nil, Lo and Hi are
+// evaluated when the program runs, Hi only for its checks.
 type BinderVar struct {
 	Local  *Local // nil for `_`
 	Lo, Hi Expr
+	LoDim  *Dim
 	Size   Dim
 	At     diag.Span
 }
@@ -356,12 +359,14 @@ const (
 )
 
 // IndexArg is one argument in the brackets. Lo is the index or the window's
-// start, nil for 0; Hi is evaluated for its checks, nil if left out.
+// start, nil for 0, LoDim the start where it is a dimension; else Lo and Hi are
+// evaluated when the program runs, Hi only for its checks.
 type IndexArg struct {
 	Kind   IndexKind
 	Lo, Hi Expr
-	Size   Dim // IndexRange
-	Axis   Dim // the size of the axis it applies to
+	LoDim  *Dim // IndexRange
+	Size   Dim  // IndexRange
+	Axis   Dim  // the size of the axis it applies to
 	At     diag.Span
 }
 

@@ -153,14 +153,15 @@ func (b *body) rangeArg(r syntax.RangeExpr, d Dim, arg *IndexArg) bool {
 		return false
 	}
 	size := hi.Sub(lo)
-	for _, a := range size.Atoms(nil) {
-		if a.kind == atomLocal || size.over {
-			b.c.errorf(diag.NotADim, r.Span(), "the length of this slice is not known when the program is built").
-				Notef("write both ends over the same variable: x[i..i + 3]")
-			return false
-		}
+	if !size.static() {
+		b.c.errorf(diag.NotADim, r.Span(), "the length of this slice is not known when the program is built").
+			Notef("write both ends over the same variable: x[i..i + 3]")
+		return false
 	}
 	arg.Size = size
+	if lo.static() {
+		arg.LoDim = &lo
+	}
 	for _, p := range []Dim{size, lo} {
 		if v, isNum := p.Const(); isNum && v < 0 {
 			b.c.errorf(diag.IndexRange, r.Span(), "this slice is out of range")

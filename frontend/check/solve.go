@@ -89,6 +89,33 @@ func (s *solver) solve() {
 	}
 }
 
+// hint is a parameter's type as far as it is known: open dimensions are unknown.
+func (s *solver) hint(t *Type) *Type {
+	m := make(map[*Atom]Dim, len(s.params))
+	for _, p := range s.params {
+		m[p] = Dim{over: true}
+	}
+	for p, d := range s.m {
+		m[p] = d
+	}
+	return t.subst(m)
+}
+
+// fromResult solves what the arguments left open from the type the context
+// wants. A hint binds nothing: equations it does not help with are dropped.
+func (s *solver) fromResult(result, want *Type) {
+	s.solve()
+	if len(s.m) == len(s.params) || want.IsBad() {
+		return
+	}
+	own := s.wait
+	s.wait = nil
+	if s.unify(result, want, diag.Span{}) {
+		s.solve()
+	}
+	s.wait = own
+}
+
 // finish solves the rest and checks every equation; what is the name of what is
 // being applied.
 func (s *solver) finish(what string, at diag.Span, def diag.Span) bool {

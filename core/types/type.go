@@ -248,15 +248,15 @@ func (t Type) Leaves(dst []Type) []Type {
 	return append(dst, t)
 }
 
-// maxDepth bounds tuple nesting, so that recursion over types is safe.
-const maxDepth = 64
+// MaxDepth bounds tuple nesting, so that recursion over types is safe.
+const MaxDepth = 64
 
 // Check reports the first limit that t breaks.
 func (t Type) Check() error { return t.check(0) }
 
 func (t Type) check(depth int) error {
-	if depth > maxDepth {
-		return fmt.Errorf("tuple nested deeper than %d", maxDepth)
+	if depth > MaxDepth {
+		return fmt.Errorf("tuple nested deeper than %d", MaxDepth)
 	}
 	switch t.Kind {
 	case KindTensor:

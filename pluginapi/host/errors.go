@@ -123,10 +123,17 @@ func (p *Plugin) fail(call string, kind Kind, cause error, proc *process) *Error
 	return e
 }
 
-// about adds what the job says.
+// about adds what the job says. A job that names no entries means all of them.
 func (e *Error) about(j *spi.Job) *Error {
 	e.Target = targetName(j)
 	e.Entries = j.Entries
+	if len(e.Entries) == 0 {
+		if g, err := j.Graph.Decode(); err == nil {
+			for _, x := range g.Exports {
+				e.Entries = append(e.Entries, x.Name)
+			}
+		}
+	}
 	return e
 }
 

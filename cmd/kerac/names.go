@@ -11,11 +11,15 @@ type assignment struct{ name, value string }
 
 // assignments parses repeated NAME=VALUE flags, refusing a name given twice.
 func assignments(flag string, list []string) ([]assignment, error) {
+	what := "PATH"
+	if flag == "bind" {
+		what = "VALUE"
+	}
 	out := []assignment{}
 	for _, s := range list {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" || value == "" {
-			return nil, usagef("--%s %s: write NAME=VALUE", flag, s)
+			return nil, usagef("--%s %s: write NAME=%s", flag, s, what)
 		}
 		if slices.ContainsFunc(out, func(a assignment) bool { return a.name == name }) {
 			return nil, usagef("--%s %s: %s is given twice", flag, s, name)

@@ -20,7 +20,9 @@ type app struct {
 // commands lists the subcommands in the order help shows them.
 func (a *app) commands() []*cobra.Command {
 	return []*cobra.Command{
-		a.pluginCmd(), a.explainCmd(), a.versionCmd(), a.exitCodesCmd(),
+		a.checkCmd(), a.testCmd(), a.buildCmd(), a.runCmd(), a.verifyCmd(),
+		a.inspectCmd(), a.diffCmd(), a.fingerprintCmd(), a.pluginCmd(),
+		a.explainCmd(), a.versionCmd(), a.exitCodesCmd(),
 	}
 }
 

@@ -20,6 +20,7 @@ type Section struct {
 	Label      string
 	Descriptor *section.Descriptor
 	Artifact   []byte
+	Absent     string // why there is no code, "" if there is
 }
 
 // ErrStale says that a section was compiled from another graph than the file's.
@@ -53,6 +54,9 @@ func (m *Machine) Close() {
 
 // Target makes a section runnable. Nothing starts before it is used.
 func (m *Machine) Target(s Section) Target {
+	if s.Absent != "" {
+		return absentTarget{s}
+	}
 	if s.Descriptor.Kind == section.KindCode {
 		return &cpuTarget{machine: m, section: s}
 	}
@@ -287,3 +291,16 @@ func (t *pluginTarget) Run(ctx context.Context, e *Entry, inputs [][]byte) (o Ou
 }
 
 func (t *pluginTarget) Close() {}
+
+// absentTarget is a section that was recorded without code.
+type absentTarget struct{ section Section }
+
+func (t absentTarget) Name() string { return t.section.Label }
+
+func (t absentTarget) Mode(context.Context) (mode, reason string) { return "", t.section.Absent }
+
+func (t absentTarget) Run(context.Context, *Entry, [][]byte) (Outcome, error) {
+	return Outcome{}, errors.New(t.section.Label + ": " + t.section.Absent)
+}
+
+func (t absentTarget) Close() {}

@@ -53,11 +53,11 @@ type Report struct {
 	Rows    []Row  `json:"targets"`
 	Checked int    `json:"checked"` // targets compared with the interpreter
 
-	outputs [][]byte
+	reference Outcome
 }
 
-// Outputs are those of the interpreter in the only case, nil if it trapped.
-func (r *Report) Outputs() [][]byte { return r.outputs }
+// Reference is the interpreter's outcome in the last case.
+func (r *Report) Reference() Outcome { return r.reference }
 
 // Err is the first failure of a target, nil if all that ran were equal.
 func (r *Report) Err() error {
@@ -111,9 +111,7 @@ func Verify(ctx context.Context, e *Entry, targets []Target, cases Cases, progre
 	}
 	row.Digest = sums.text()
 	r.Rows = append(r.Rows, row)
-	if cases.N == 1 {
-		r.outputs = want[0].Outputs
-	}
+	r.reference = want[cases.N-1]
 	for _, t := range targets {
 		row, err := verifyTarget(ctx, e, t, cases, want, progress)
 		if err != nil {

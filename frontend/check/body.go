@@ -39,8 +39,9 @@ func (b *body) bad(at diag.Span) Expr { return &BadExpr{Node{badType, at}} }
 // declare makes a variable visible from here on.
 func (b *body) declare(name *syntax.Token, t *Type, mut bool) *Local {
 	l := &Local{Name: name.Text(), Type: t, Mut: mut, At: name.Span(), par: b.par}
-	if !mut && t.IsScalar(types.I64) {
+	if t.IsScalar(types.I64) {
 		l.atom = b.c.newAtom(l.Name, atomLocal)
+		l.atom.mut = mut
 	}
 	b.scope[l.Name] = l
 	return l
@@ -232,7 +233,7 @@ func (b *body) staticDim(x Expr) (Dim, bool) {
 	return d, true
 }
 
-// polyOf is x as a polynomial over parameters and immutable variables.
+// polyOf is x as a polynomial over parameters and variables.
 func (b *body) polyOf(x Expr) (Dim, bool) {
 	if !x.Type().IsScalar(types.I64) {
 		return Dim{}, false
@@ -255,7 +256,8 @@ func (b *body) polyOf(x Expr) (Dim, bool) {
 		}
 	case *Block:
 		if x.Tail != nil {
-			return b.polyOf(x.Tail)
+			d, ok := b.polyOf(x.Tail)
+			return d, ok && (len(x.Stmts) == 0 || !d.changes())
 		}
 	case *Unary:
 		if d, ok := b.polyOf(x.X); ok && x.Op == Neg {
@@ -303,4 +305,14 @@ func (d Dim) static() bool {
 		}
 	}
 	return !d.over
+}
+
+// changes reports a dimension that mentions a variable that may be assigned to.
+func (d Dim) changes() bool {
+	for _, a := range d.Atoms(nil) {
+		if a.mut {
+			return true
+		}
+	}
+	return false
 }

@@ -257,8 +257,7 @@ func checkMatmul(b *body, s *site) Expr {
 		}
 		acc = n.Text()
 	}
-	x := b.expr(s.args["x"], nil)
-	y := b.expr(s.args["y"], nil)
+	x, y := b.operands(s.args["x"], s.args["y"], nil, false)
 	return b.matmul(x, y, s.at, s.at, acc)
 }
 

@@ -13,7 +13,7 @@ type atomKind uint8
 
 const (
 	atomParam atomKind = iota // a generic parameter
-	atomLocal                 // an immutable i64 variable: never part of a type
+	atomLocal                 // an i64 variable: never part of a type
 	atomQuot
 	atomRem
 )
@@ -22,8 +22,9 @@ const (
 type Atom struct {
 	Name string
 	kind atomKind
-	id   int // declaration order, within one checker
-	a, b Dim // of quotients and remainders
+	id   int  // declaration order, within one checker
+	mut  bool // a variable that changes: equal to itself only within one expression
+	a, b Dim  // of quotients and remainders
 }
 
 // term is coef times the product of vars, which ascend by atom order.

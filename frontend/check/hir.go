@@ -115,8 +115,8 @@ type Local struct {
 	Mut  bool
 	At   diag.Span
 
-	// Immutable i64 scalars may stand in dimension arithmetic: as the dimension
-	// they are known to be, or as an unknown of their own.
+	// i64 scalars may stand in dimension arithmetic: as the dimension they are
+	// known to be, or as an unknown of their own.
 	atom   *Atom
 	dim    Dim
 	hasDim bool

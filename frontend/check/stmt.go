@@ -68,7 +68,7 @@ func (b *body) let(s syntax.LetStmt) Stmt {
 	pat := b.pattern(s.Pattern(), t)
 	if pat != nil && pat.Local != nil && !pat.Local.Mut {
 		// What is known of an integer at compile time stays known under its name.
-		if d, ok := b.polyOf(x); ok && !d.over {
+		if d, ok := b.polyOf(x); ok && !d.over && !d.changes() {
 			pat.Local.dim, pat.Local.hasDim = d, true
 		}
 	}

@@ -155,8 +155,8 @@ func (a *app) test(ctx context.Context, args []string) error {
 // testFile runs the test blocks of one package: on the interpreter, whose word
 // counts, and on each configured target, which must say the same.
 func (a *app) testFile(ctx context.Context, ps *plugins, file string, c *compiled) ([]testJSON, diag.List, error) {
-	p := &program{path: file, source: true, graph: c.out.TestGraph, files: c.files}
-	if len(ps.config.Targets) > 0 && len(c.out.Tests) > 0 {
+	p := &program{path: file, source: true, graph: c.TestGraph, files: c.files}
+	if len(ps.config.Targets) > 0 && len(c.Tests) > 0 {
 		if err := a.compileAll(ctx, ps, p, ps.config.Targets); err != nil {
 			return nil, nil, err
 		}
@@ -169,8 +169,8 @@ func (a *app) testFile(ctx context.Context, ps *plugins, file string, c *compile
 	}
 	var out []testJSON
 	var failures diag.List
-	for _, t := range c.out.Tests {
-		if strings.HasPrefix(t.Module, "std.") && !strings.HasPrefix(c.main.Name, "std.") {
+	for _, t := range c.Tests {
+		if strings.HasPrefix(t.Module, "std.") && !strings.HasPrefix(c.Program.Main.Name, "std.") {
 			continue // the library's own tests are run where it is made
 		}
 		e, err := runner.Select(p.graph, t.Entry)

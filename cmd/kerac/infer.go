@@ -58,7 +58,7 @@ func inferBindings(c *compiled, entry string, bind map[string]int64, inputs []ru
 func entryFunc(c *compiled, entry string) *check.Func {
 	name, _, _ := strings.Cut(entry, "[")
 	var only *check.Func
-	for _, f := range c.checked.Main.Funcs {
+	for _, f := range c.Program.Main.Funcs {
 		if f.Pub && name == "" {
 			if only != nil {
 				return nil

@@ -87,7 +87,7 @@ func (a *app) loadSource(ctx context.Context, path string, bind map[string]int64
 		return nil, c.diags
 	}
 	a.out.diagnose(c.diags)
-	p := &program{path: path, source: true, graph: c.out.Graph, files: c.files, compiled: c}
+	p := &program{path: path, source: true, graph: c.Graph, files: c.files, compiled: c}
 	if len(p.graph.Exports) == 0 {
 		return nil, p.nothingExported()
 	}
@@ -97,7 +97,7 @@ func (a *app) loadSource(ctx context.Context, path string, bind map[string]int64
 // nothingExported says why a source file has no entries.
 func (p *program) nothingExported() error {
 	var list diag.List
-	for _, u := range p.compiled.out.Unbound {
+	for _, u := range p.compiled.Unbound {
 		list.Add(diag.Errorf("K0716", u.At, "%s has no value for %s", u.Name, strings.Join(u.Dims, ", ")).
 			Notef("give it with --bind %s=N, or write `export %s[%s = N]`", u.Dims[0], u.Name, u.Dims[0]))
 	}

@@ -12,27 +12,15 @@ import (
 
 	"github.com/kera-lang/kera/core/diag"
 	"github.com/kera-lang/kera/core/types"
-	"github.com/kera-lang/kera/frontend/build"
-	"github.com/kera-lang/kera/frontend/check"
-	"github.com/kera-lang/kera/frontend/std"
-	"github.com/kera-lang/kera/frontend/syntax"
+	"github.com/kera-lang/kera/frontend"
 	"github.com/kera-lang/kera/runtime/tensorio"
 )
 
 // maxSource bounds a source file.
 const maxSource = 16 << 20
 
-// compiled is a source file taken as far as it goes without errors.
-type compiled struct {
-	root    string // folder of the package
-	main    *check.Source
-	checked *check.Program
-	out     *build.Output
-	diags   diag.List
-	files   map[string]*diag.File
-}
-
-// readSource reads one file. shown is its name in messages and provenance.
+// readSource reads one file for the stages that need no package. shown is its
+// name in messages.
 func readSource(file, shown string) (*diag.File, error) {
 	st, err := os.Stat(file)
 	switch {
@@ -55,118 +43,44 @@ func readSource(file, shown string) (*diag.File, error) {
 	return diag.NewFile(shown, string(text)), nil
 }
 
-// parsePackage parses the file and every module that it uses, directly or not. The
-// package's folder is the one that makes the file the module it says it is: the
-// module a.b in x/a/b.kera belongs to the package x. A file of another name, or
-// without a module, is alone in its own folder.
-func parsePackage(file string) (*compiled, []*check.Source, error) {
-	f, err := readSource(file, filepath.Base(file))
-	if err != nil {
-		return nil, nil, err
-	}
-	tree := syntax.Parse(f)
-	name := tree.Source().Module().Path().String()
-	c := &compiled{root: filepath.Dir(file), files: map[string]*diag.File{}}
-	rel := strings.ReplaceAll(name, ".", "/") + ".kera"
-	if abs, err := filepath.Abs(file); err == nil && name != "" && strings.HasSuffix(filepath.ToSlash(abs), "/"+rel) {
-		c.root = strings.TrimSuffix(filepath.ToSlash(abs), "/"+rel)
-		f = diag.NewFile(rel, f.Text)
-		tree = syntax.Parse(f)
-	}
-	c.main = &check.Source{Name: name, Tree: tree}
-	c.files[f.Name] = f
-	seen := map[string]bool{name: true}
-	var others []*check.Source
-	for todo := []*check.Source{c.main}; len(todo) > 0; todo = todo[1:] {
-		for _, used := range usedModules(todo[0].Tree) {
-			if seen[used] {
-				continue
-			}
-			seen[used] = true
-			src, err := c.module(used)
-			if err != nil {
-				return nil, nil, err
-			}
-			if src != nil {
-				c.files[src.Tree.File.Name] = src.Tree.File
-				others = append(others, src)
-				todo = append(todo, src)
-			}
-		}
-	}
-	return c, others, nil
+// compiled is a source file taken as far as it goes without errors.
+type compiled struct {
+	*frontend.Result
+	diags diag.List
+	files map[string]*diag.File // by the names that provenance uses
 }
 
-func usedModules(t *syntax.Tree) []string {
-	var out []string
-	for _, it := range t.Source().Items() {
-		if d, ok := it.(syntax.UseDecl); ok {
-			out = append(out, check.UseName(d))
-		}
-	}
-	return out
-}
-
-// module finds a module in the library or the package; one that is nowhere is
-// left to the checker, which knows where it was named.
-func (c *compiled) module(name string) (*check.Source, error) {
-	if m, ok := std.Lookup(name); ok {
-		return &check.Source{Name: name, Tree: syntax.Parse(diag.NewFile(m.File, m.Text)), Std: true}, nil
-	}
-	rel := strings.ReplaceAll(name, ".", "/") + ".kera"
-	if !filepath.IsLocal(filepath.FromSlash(rel)) {
-		return nil, nil
-	}
-	file := filepath.Join(c.root, filepath.FromSlash(rel))
-	if _, err := os.Stat(file); err != nil {
-		return nil, nil
-	}
-	f, err := readSource(file, rel)
-	if err != nil {
+// compile runs the frontend on a file. What is wrong with the program is in diags;
+// the error is for a file that cannot be read at all.
+func compile(ctx context.Context, file string, o frontend.Options) (*compiled, error) {
+	if _, err := readSource(file, file); err != nil {
 		return nil, err
 	}
-	return &check.Source{Name: name, Tree: syntax.Parse(f)}, nil
+	dir := filepath.Dir(file)
+	o.FS, o.Main = os.DirFS(dir), filepath.Base(file)
+	o.Embed = func(name, array string) (types.Type, []byte, error) { return embed(dir, name, array) }
+	c := &compiled{files: map[string]*diag.File{}}
+	c.Result, c.diags = frontend.Compile(ctx, o)
+	for _, t := range c.Trees {
+		c.files[t.File.Name] = t.File
+	}
+	return c, context.Cause(ctx)
 }
 
-// check parses and checks a file with what it uses. Mistakes are in diags; the
-// error is for files that cannot be read. Types are not checked in a package that
-// does not parse: what follows from a syntax error is not worth reading.
 func checkFile(ctx context.Context, file string) (*compiled, error) {
-	c, others, err := parsePackage(file)
-	if err != nil {
-		return nil, err
-	}
-	for _, s := range append([]*check.Source{c.main}, others...) {
-		c.diags = append(c.diags, s.Tree.Diags...)
-	}
-	if !c.diags.HasErrors() {
-		var ds diag.List
-		c.checked, ds = check.Check(ctx, c.main, others)
-		c.diags = append(c.diags, ds...)
-	}
-	c.diags.Sort()
-	return c, nil
+	return compile(ctx, file, frontend.Options{CheckOnly: true})
 }
 
-// buildFile checks a file and builds its graph.
 func buildFile(ctx context.Context, file string, bind map[string]int64, tests bool) (*compiled, error) {
-	c, err := checkFile(ctx, file)
-	if err != nil || c.diags.HasErrors() {
-		return c, err
-	}
-	var ds diag.List
-	c.out, ds = build.Build(ctx, c.checked, build.Options{Bind: bind, Embed: c.embed, Tests: tests})
-	c.diags = append(c.diags, ds...)
-	c.diags.Sort()
-	return c, nil
+	return compile(ctx, file, frontend.Options{Bind: bind, Tests: tests})
 }
 
-// embed reads an array for a constant. The file lies in the package.
-func (c *compiled) embed(file, array string) (types.Type, []byte, error) {
+// embed reads an array for a constant. The file lies in the package's folder.
+func embed(dir, file, array string) (types.Type, []byte, error) {
 	if !filepath.IsLocal(filepath.FromSlash(file)) || path.IsAbs(file) {
 		return types.Type{}, nil, errors.New("the path leaves the package")
 	}
-	full := filepath.Join(c.root, filepath.FromSlash(file))
+	full := filepath.Join(dir, filepath.FromSlash(file))
 	switch ext := strings.ToLower(path.Ext(file)); {
 	case ext == ".npz" && array != "":
 		full += ":" + array

@@ -36,8 +36,8 @@ func base(d *section.Descriptor) string {
 	return d.Triple
 }
 
-// distinct is the common beginning of the features that set d apart, or the first
-// of them when they share none.
+// distinct is the common beginning of the features that set d apart, or one of
+// them when they share none.
 func distinct(ds []*section.Descriptor, d *section.Descriptor) string {
 	own := slices.Clone(d.Features)
 	for _, other := range ds {
@@ -54,10 +54,17 @@ func distinct(ds []*section.Descriptor, d *section.Descriptor) string {
 			prefix = prefix[:len(prefix)-1]
 		}
 	}
-	if prefix = strings.TrimRight(prefix, "-_."); len(prefix) < 3 {
-		return own[0]
+	if prefix = strings.TrimRight(prefix, "-_."); len(prefix) >= 3 {
+		return prefix
 	}
-	return prefix
+	// The newest of the first family: avx2 rather than avx.
+	name := own[0]
+	for _, f := range own {
+		if strings.HasPrefix(f, own[0]) {
+			name = f
+		}
+	}
+	return name
 }
 
 // Matches reports whether a section is meant by spec: a plugin's name or a triple,

@@ -12,8 +12,8 @@ func TestLabels(t *testing.T) {
 		return &section.Descriptor{Triple: triple, Features: features, Plugin: section.Plugin{Name: plugin}}
 	}
 	ds := []*section.Descriptor{
-		d("x86", "x86_64-linux", "avx2", "bmi2", "fma"),
-		d("x86", "x86_64-linux", "avx2", "avx512bw", "avx512f", "bmi2", "fma"),
+		d("x86", "x86_64-linux", "avx", "avx2", "bmi2", "fma"),
+		d("x86", "x86_64-linux", "avx", "avx2", "avx512bw", "avx512f", "bmi2", "fma"),
 		d("wasm", "wasm32", "simd128"),
 		d("", "riscv64-linux"),
 	}

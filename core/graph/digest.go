@@ -54,7 +54,11 @@ func TypeDigest(t types.Type) digest.D {
 // inputs and per input node digest and u32 output, attributes, u32 regions and
 // their digests.
 func (s *Store) nodeDigest(c op.Code, ver uint16, outs []TypeID, ins []Ref, as op.Attrs, regs []RegionID) digest.D {
-	e := &s.enc
+	return s.hashNode(&s.enc, c, ver, outs, ins, as, regs)
+}
+
+// hashNode is nodeDigest with the caller's buffer, for concurrent use.
+func (s *Store) hashNode(e *digest.Enc, c op.Code, ver uint16, outs []TypeID, ins []Ref, as op.Attrs, regs []RegionID) digest.D {
 	e.Reset()
 	e.U16(uint16(c))
 	e.U16(ver)
@@ -78,7 +82,10 @@ func (s *Store) nodeDigest(c op.Code, ver uint16, outs []TypeID, ins []Ref, as o
 // regionDigest: u32 parameters and their type digests, u32 results and per
 // result node digest and u32 output.
 func (s *Store) regionDigest(params []TypeID, results []Ref) digest.D {
-	e := &s.enc
+	return s.hashRegion(&s.enc, params, results)
+}
+
+func (s *Store) hashRegion(e *digest.Enc, params []TypeID, results []Ref) digest.D {
 	e.Reset()
 	e.U32(uint32(len(params)))
 	for _, t := range params {

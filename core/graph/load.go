@@ -57,20 +57,34 @@ func (e *LoadError) Error() string { return fmt.Sprintf("%s %d: %v", e.Part, e.I
 func (e *LoadError) Unwrap() error { return e.Err }
 
 // Load checks columns and adopts them as a store: every index, every node by
-// its op's rule, regions closed and nested within the limit, regions before
-// the nodes that contain them, nothing twice. It computes all digests. The
-// error is a *LoadError.
+// its op's rule, regions nested within the limit and before the nodes that
+// contain them, nothing twice. It computes all digests. That regions are
+// closed is left to Validate, which the caller must run before anything else.
+// The error is a *LoadError.
 func Load(c *Columns) (*Store, error) {
 	s := NewStore()
 	s.blobs, s.blobSeq = c.Blobs, c.BlobDigest
 	if s.blobs == nil {
 		s.blobs = map[digest.D][]byte{}
 	}
-	for _, step := range []func(*Columns) *LoadError{s.loadTypes, s.loadAttrs, s.loadShape, s.loadRegions, s.loadNodes, s.loadDigests, s.loadClosed} {
+	for _, step := range []func(*Columns) *LoadError{s.loadTypes, s.loadAttrs, s.loadShape, s.loadDepths} {
 		if err := step(c); err != nil {
 			return nil, err
 		}
 	}
+	// Rules and digests do not depend on each other.
+	var rules *LoadError
+	var wg sync.WaitGroup
+	wg.Go(func() { rules = s.loadRules() })
+	err := s.loadDigests()
+	wg.Wait()
+	if rules != nil {
+		return nil, rules
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.ruled = NodeID(len(s.ops))
 	return s, nil
 }
 
@@ -173,9 +187,9 @@ func checkOffsets(part string, n int, cols []offsets) *LoadError {
 	return nil
 }
 
-// loadRegions computes nesting depths, in the one order in which each node and
+// loadDepths computes nesting depths, in the one order in which each node and
 // region follows what it refers to: before node i come the regions it contains.
-func (s *Store) loadRegions(*Columns) *LoadError {
+func (s *Store) loadDepths(*Columns) *LoadError {
 	s.depth = make([]uint8, len(s.ops))
 	s.regDepth = make([]uint8, len(s.parOff)-1)
 	ready := RegionID(0) // regions before it have their depth
@@ -209,11 +223,11 @@ func (s *Store) loadRegions(*Columns) *LoadError {
 	return finish(RegionID(len(s.regDepth)), NodeID(len(s.ops)))
 }
 
-// loadNodes checks every node by its op's rule, in parallel.
-func (s *Store) loadNodes(*Columns) *LoadError {
+// loadRules checks every node by its op's rule, in parallel.
+func (s *Store) loadRules() *LoadError {
 	return parallel(len(s.ops), func(lo, hi int) *LoadError {
+		c := checker{Store: s}
 		for i := lo; i < hi; i++ {
-			n := NodeID(i)
 			info, ok := op.Lookup(s.ops[i])
 			if !ok {
 				return &LoadError{PartNode, i, fmt.Errorf("unknown opcode %d", uint16(s.ops[i]))}
@@ -221,7 +235,7 @@ func (s *Store) loadNodes(*Columns) *LoadError {
 			if s.vers[i] != info.Version {
 				return &LoadError{PartNode, i, fmt.Errorf("%s version %d, this is version %d", info.Name, s.vers[i], info.Version)}
 			}
-			if _, err := s.checkNode(n); err != nil {
+			if _, err := c.node(NodeID(i)); err != nil {
 				return &LoadError{PartNode, i, err}
 			}
 		}
@@ -229,13 +243,13 @@ func (s *Store) loadNodes(*Columns) *LoadError {
 	})
 }
 
-// chunk is how many items one goroutine takes at least.
-const chunk = 1 << 12
+// grain is how many items one goroutine takes at least.
+const grain = 1 << 8
 
 // parallel runs f over [0, n) in contiguous pieces and returns the error of the
 // first piece that has one.
 func parallel(n int, f func(lo, hi int) *LoadError) *LoadError {
-	workers := min(runtime.GOMAXPROCS(0), (n+chunk-1)/chunk)
+	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
 	if workers <= 1 {
 		return f(0, n)
 	}
@@ -253,44 +267,93 @@ func parallel(n int, f func(lo, hi int) *LoadError) *LoadError {
 	return nil
 }
 
-// loadDigests computes the digests of nodes and regions, ascending.
-func (s *Store) loadDigests(*Columns) *LoadError {
-	s.dig = make([]digest.D, len(s.ops))
-	s.regDig = make([]digest.D, len(s.regDepth))
-	s.nodeIx = make(map[digest.D]NodeID, len(s.ops))
-	s.regIx = make(map[digest.D]RegionID, len(s.regDig))
-	ready := RegionID(0)
-	finish := func(until RegionID) *LoadError {
-		for ; ready < until; ready++ {
-			d := s.regionDigest(s.Params(ready), s.Results(ready))
-			if k, ok := s.regIx[d]; ok {
-				return &LoadError{PartRegion, int(ready), fmt.Errorf("repeats region %d", k)}
-			}
-			s.regDig[ready], s.regIx[d] = d, ready
+// loadDigests computes the digests of nodes and regions level by level: a node
+// is a level above its inputs and regions, a region above its results, and a
+// level is hashed in parallel.
+func (s *Store) loadDigests() *LoadError {
+	s.dig, s.regDig = make([]digest.D, len(s.ops)), make([]digest.D, len(s.regDepth))
+	items, levels := s.byLevel()
+	for l := range len(levels) - 1 {
+		level := items[levels[l]:levels[l+1]]
+		if len(level) < 2*grain {
+			s.hashItems(&s.enc, level)
+			continue
 		}
-		return nil
+		_ = parallel(len(level), func(lo, hi int) *LoadError {
+			s.hashItems(new(digest.Enc), level[lo:hi])
+			return nil
+		})
 	}
-	for i := range s.ops {
-		n := NodeID(i)
-		for _, r := range s.Regions(n) {
-			if err := finish(r + 1); err != nil {
-				return err
-			}
-		}
-		d := s.nodeDigest(s.ops[i], s.vers[i], s.OutTypes(n), s.Ins(n), s.Attrs(n), s.Regions(n))
-		if k, ok := s.nodeIx[d]; ok {
+	s.nodeIx.reserve(s.dig)
+	for i := range s.dig {
+		if k, ok := s.nodeIx.put(s.dig, i); !ok {
 			return &LoadError{PartNode, i, fmt.Errorf("repeats node %d", k)}
 		}
-		s.dig[i], s.nodeIx[d] = d, n
 	}
-	return finish(RegionID(len(s.regDig)))
-}
-
-func (s *Store) loadClosed(*Columns) *LoadError {
-	for r := range s.regDig {
-		if err := s.checkClosed(s.Params(RegionID(r)), s.Results(RegionID(r))); err != nil {
-			return &LoadError{PartRegion, r, err}
+	s.regIx.reserve(s.regDig)
+	for i := range s.regDig {
+		if k, ok := s.regIx.put(s.regDig, i); !ok {
+			return &LoadError{PartRegion, i, fmt.Errorf("repeats region %d", k)}
 		}
 	}
 	return nil
+}
+
+// hashItems computes the digests of items as byLevel numbers them.
+func (s *Store) hashItems(e *digest.Enc, items []int) {
+	for _, x := range items {
+		if n := NodeID(x); x < len(s.ops) {
+			s.dig[n] = s.hashNode(e, s.ops[n], s.vers[n], s.OutTypes(n), s.Ins(n), s.Attrs(n), s.Regions(n))
+		} else {
+			r := RegionID(x - len(s.ops))
+			s.regDig[r] = s.hashRegion(e, s.Params(r), s.Results(r))
+		}
+	}
+}
+
+// byLevel sorts nodes, and regions numbered after them, by level: level l is
+// items[levels[l]:levels[l+1]].
+func (s *Store) byLevel() (items []int, levels []int) {
+	nodes, regions := len(s.ops), len(s.regDepth)
+	level := make([]int32, nodes+regions)
+	top, ready := int32(-1), RegionID(0)
+	set := func(x int, l int32) {
+		level[x] = l
+		top = max(top, l)
+	}
+	finish := func(until RegionID) {
+		for ; ready < until; ready++ {
+			l := int32(0)
+			for _, x := range s.Results(ready) {
+				l = max(l, level[x.Node]+1)
+			}
+			set(nodes+int(ready), l)
+		}
+	}
+	for i := range nodes {
+		l := int32(0)
+		for _, x := range s.Ins(NodeID(i)) {
+			l = max(l, level[x.Node]+1)
+		}
+		for _, r := range s.Regions(NodeID(i)) {
+			finish(r + 1)
+			l = max(l, level[nodes+int(r)]+1)
+		}
+		set(i, l)
+	}
+	finish(RegionID(regions))
+	levels = make([]int, top+2)
+	for _, l := range level {
+		levels[l+1]++
+	}
+	for l := range top + 1 {
+		levels[l+1] += levels[l]
+	}
+	items = make([]int, len(level))
+	next := append([]int(nil), levels...)
+	for x, l := range level {
+		items[next[l]] = x
+		next[l]++
+	}
+	return items, levels
 }

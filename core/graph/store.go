@@ -63,7 +63,8 @@ type Store struct {
 	regs   []RegionID
 	depth  []uint8 // region nesting below the node
 	dig    []digest.D
-	nodeIx map[digest.D]NodeID
+	nodeIx index
+	ruled  NodeID // nodes before it have passed their op's rule on loading
 
 	// Region columns.
 	parOff   []uint32
@@ -72,7 +73,7 @@ type Store struct {
 	ress     []Ref
 	regDepth []uint8
 	regDig   []digest.D
-	regIx    map[digest.D]RegionID
+	regIx    index
 
 	blobs   map[digest.D][]byte
 	blobSeq []digest.D // insertion order
@@ -84,7 +85,6 @@ type Store struct {
 func NewStore() *Store {
 	return &Store{
 		typeIx: map[digest.D]TypeID{}, attrIx: map[string]AttrsID{},
-		nodeIx: map[digest.D]NodeID{}, regIx: map[digest.D]RegionID{},
 		blobs:  map[digest.D][]byte{},
 		outOff: []uint32{0}, inOff: []uint32{0}, regOff: []uint32{0},
 		parOff: []uint32{0}, resOff: []uint32{0},
@@ -307,8 +307,8 @@ func (s *Store) insert(d NodeDef, outs []types.Type, depth int) NodeID {
 	}
 	ver := d.Op.Info().Version
 	dig := s.nodeDigest(d.Op, ver, outIDs, d.Ins, d.Attrs, d.Regions)
-	if id, ok := s.nodeIx[dig]; ok {
-		return id
+	if id, ok := s.nodeIx.find(s.dig, dig); ok {
+		return NodeID(id)
 	}
 	attrs := s.internAttrs(d.Attrs)
 	id := NodeID(len(s.ops))
@@ -321,7 +321,7 @@ func (s *Store) insert(d NodeDef, outs []types.Type, depth int) NodeID {
 	s.regOff = append(s.regOff, uint32(len(s.regs)))
 	s.depth = append(s.depth, uint8(max(depth, s.inputDepth(d.Ins))))
 	s.dig = append(s.dig, dig)
-	s.nodeIx[dig] = id
+	s.nodeIx.put(s.dig, int(id))
 	return id
 }
 
@@ -353,10 +353,10 @@ func (s *Store) AddRegion(params []types.Type, results []Ref) (RegionID, error) 
 		depth = max(depth, int(s.depth[r.Node]))
 	}
 	d := s.regionDigest(ids, results)
-	if id, ok := s.regIx[d]; ok {
-		return id, nil
+	if id, ok := s.regIx.find(s.regDig, d); ok {
+		return RegionID(id), nil
 	}
-	if err := s.checkClosed(ids, results); err != nil {
+	if err := s.checkClosed(ids, s.reach(results)); err != nil {
 		return None, err
 	}
 	id := RegionID(len(s.regDig))
@@ -366,12 +366,13 @@ func (s *Store) AddRegion(params []types.Type, results []Ref) (RegionID, error) 
 	s.resOff = append(s.resOff, uint32(len(s.ress)))
 	s.regDepth = append(s.regDepth, uint8(depth))
 	s.regDig = append(s.regDig, d)
-	s.regIx[d] = id
+	s.regIx.put(s.regDig, int(id))
 	return id, nil
 }
 
-func (s *Store) checkClosed(params []TypeID, results []Ref) error {
-	for _, n := range s.reach(results) {
+// checkClosed checks the param nodes among a region's nodes.
+func (s *Store) checkClosed(params []TypeID, nodes []NodeID) error {
+	for _, n := range nodes {
 		if s.ops[n] != op.Param {
 			continue
 		}

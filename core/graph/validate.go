@@ -57,7 +57,7 @@ func Validate(g *Graph, pass string) error {
 	for i := range g.Exports {
 		roots = append(roots, g.Exports[i].Region, g.Exports[i].Optimised)
 	}
-	seen := map[NodeID]bool{}
+	seen := make([]bool, g.NumNodes())
 	for _, r := range g.RegionsUnder(roots...) {
 		if err := g.validateRegion(r, seen); err != nil {
 			err.Pass = pass
@@ -119,59 +119,31 @@ func (g *Graph) validateExport(x *Export) *InvalidError {
 	return nil
 }
 
-func (g *Graph) validateRegion(r RegionID, seen map[NodeID]bool) *InvalidError {
+func (g *Graph) validateRegion(r RegionID, seen []bool) *InvalidError {
 	bad := func(rule string, err error) *InvalidError {
 		return &InvalidError{Region: r, Node: -1, Rule: rule, Err: err}
 	}
 	if d := g.RegionDepth(r); d > MaxRegionDepth {
 		return bad("region depth", fmt.Errorf("%d exceeds %d", d, MaxRegionDepth))
 	}
-	if err := g.checkClosed(g.Params(r), g.Results(r)); err != nil {
-		return bad("closed regions", err)
-	}
 	order := g.Order(r)
-	if err := g.checkTokens(r, order); err != nil {
-		return bad("tokens", err)
-	}
+	c := checker{Store: g.Store}
 	for _, n := range order {
-		if seen[n] {
+		if n < g.ruled || seen[n] {
 			continue
 		}
 		seen[n] = true
-		if rule, err := g.checkNode(n); err != nil {
+		if rule, err := c.node(n); err != nil {
 			return &InvalidError{Region: r, Node: n, Op: g.Op(n), Rule: rule, Err: err}
 		}
 	}
+	if err := g.checkClosed(g.Params(r), order); err != nil {
+		return bad("closed regions", err)
+	}
+	if err := g.checkTokens(r, order); err != nil {
+		return bad("tokens", err)
+	}
 	return nil
-}
-
-func (s *Store) checkNode(n NodeID) (string, error) {
-	inst := op.Inst{Op: s.Op(n), Attrs: s.Attrs(n), Out: s.typeList(s.OutTypes(n))}
-	for i, r := range s.Ins(n) {
-		if r.Node >= n || r.Out < 0 || int(r.Out) >= s.NumOuts(r.Node) {
-			return "inputs precede", fmt.Errorf("input %d refers to output %d of node %d", i, r.Out, r.Node)
-		}
-		inst.In = append(inst.In, s.Type(r))
-	}
-	for _, r := range s.Regions(n) {
-		inst.Regions = append(inst.Regions, s.Sig(r))
-	}
-	outs, err := op.Infer(&inst)
-	if err != nil {
-		return "types", err
-	}
-	if len(outs) != len(inst.Out) {
-		return "types", fmt.Errorf("has %d outputs, wants %d", len(inst.Out), len(outs))
-	}
-	for i := range outs {
-		if !outs[i].Equal(inst.Out[i]) {
-			return "types", fmt.Errorf("output %d is %v, wants %v", i, inst.Out[i], outs[i])
-		}
-	}
-	if inst.Op == op.Const {
-		return "canonical constants", s.checkConst(inst.Attrs, outs[0])
-	}
-	return "", nil
 }
 
 // checkConst refuses a second spelling of a constant: NaNs other than the

@@ -1,6 +1,9 @@
 package graph
 
-import "slices"
+import (
+	"math/bits"
+	"slices"
+)
 
 // Order returns the nodes of region r in topological order (ascending id).
 func (s *Store) Order(r RegionID) []NodeID { return s.reach(s.Results(r)) }
@@ -10,26 +13,34 @@ func (s *Store) Order(r RegionID) []NodeID { return s.reach(s.Results(r)) }
 func (s *Store) Reach(refs []Ref) []NodeID { return s.reach(refs) }
 
 func (s *Store) reach(roots []Ref) []NodeID {
-	seen := make(map[NodeID]struct{}, 2*len(roots))
-	var out, stack []NodeID
-	push := func(n NodeID) {
-		if _, ok := seen[n]; !ok {
-			seen[n] = struct{}{}
-			stack = append(stack, n)
-		}
-	}
+	top := NodeID(-1)
 	for _, r := range roots {
-		push(r.Node)
+		top = max(top, r.Node)
 	}
-	for len(stack) > 0 {
-		n := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		out = append(out, n)
-		for _, in := range s.Ins(n) {
-			push(in.Node)
+	// Inputs precede, so nothing above the last root is reached, and one pass
+	// downwards over a bit set sees every node after all its users.
+	seen := make([]uint64, (int(top)+64)/64)
+	for _, r := range roots {
+		seen[r.Node/64] |= 1 << (r.Node % 64)
+	}
+	count := 0
+	for w := len(seen) - 1; w >= 0; w-- {
+		// Inputs may set lower bits of this very word: look again until done.
+		for done := uint64(0); seen[w] != done; {
+			bit := 63 - bits.LeadingZeros64(seen[w]&^done)
+			done |= 1 << bit
+			count++
+			for _, in := range s.Ins(NodeID(w*64 + bit)) {
+				seen[in.Node/64] |= 1 << (in.Node % 64)
+			}
 		}
 	}
-	slices.Sort(out)
+	out := make([]NodeID, 0, count)
+	for w, set := range seen {
+		for ; set != 0; set &= set - 1 {
+			out = append(out, NodeID(w*64+bits.TrailingZeros64(set)))
+		}
+	}
 	return out
 }
 

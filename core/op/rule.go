@@ -66,6 +66,16 @@ func Infer(n *Inst) ([]types.Type, error) {
 	return out, nil
 }
 
+// SameTypes reports whether the op is elementwise with inputs and output of one
+// type, so that a checker needs no more than the row.
+func (i *Info) SameTypes() bool {
+	switch i.Code {
+	case Compare, Select, Convert, Bitcast, AddOverflow, SubOverflow, MulOverflow, ConvertOverflow:
+		return false
+	}
+	return i.Class == Elementwise
+}
+
 func (n *Inst) info() *Info { return n.row }
 
 // declared returns the one declared output type.

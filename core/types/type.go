@@ -216,6 +216,9 @@ func (t Type) Equal(u Type) bool {
 			return false
 		}
 	}
+	if len(t.Elems) > 0 && &t.Elems[0] == &u.Elems[0] {
+		return true // the same list: interned types compare at once
+	}
 	for i := range t.Elems {
 		if !t.Elems[i].Equal(u.Elems[i]) {
 			return false

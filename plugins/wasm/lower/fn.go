@@ -40,10 +40,8 @@ type fn struct {
 	scopes []scope
 }
 
-func newFn(wf *wenc.Func, src *lir.Func, h helpers, consts []uint32, mk *[lir.NumOps]maker) *fn {
-	c := &fn{f: wf, makers: mk, src: src, h: h, consts: consts, v: make([]state, len(src.Types)), bases: map[base]uint32{}}
-	c.count(src.Body)
-	return c
+func (g *gen) newFn(wf *wenc.Func, src *lir.Func) *fn {
+	return &fn{f: wf, makers: &g.makers, src: src, h: g.h, consts: g.consts, v: g.v, bases: map[base]uint32{}}
 }
 
 // operands are the values a statement reads. A vector shift by a uniform count
@@ -97,14 +95,13 @@ func (c *fn) count(b *lir.Block) {
 	}
 }
 
-func (c *fn) run() {
+// tile makes the tile number an Ix.
+func (c *fn) tile() {
 	if t := c.src.Tile; c.v[t].uses > 0 {
 		c.f.Get(paramTile)
 		c.f.I("i32.wrap_i64")
 		c.store(t)
 	}
-	c.loadBases()
-	c.block(c.src.Body, func() { c.push(c.src.Body.Yield[0]) })
 }
 
 // wasmType is the type of the local that holds a value.

@@ -63,8 +63,23 @@ type helpers struct {
 	mulHiS, mulHiU uint32
 }
 
+// gen is a module under construction.
+type gen struct {
+	w      *wenc.Module
+	h      helpers
+	consts []uint32 // addresses
+	makers [lir.NumOps]maker
+	v      []state // of the function being compiled
+	// limits of split.go
+	above, size int
+}
+
 // Module compiles the functions of m, each exported under its name.
 func Module(x *wenc.Index, m *lir.Module) (*Code, error) {
+	return compile(x, m, splitAbove, partSize)
+}
+
+func compile(x *wenc.Index, m *lir.Module, above, size int) (*Code, error) {
 	w := wenc.NewModule(x)
 	addrs, end, err := placeConsts(m.Consts)
 	if err != nil {
@@ -77,8 +92,8 @@ func Module(x *wenc.Index, m *lir.Module) (*Code, error) {
 	}
 	w.Memory(max(1, uint32((end+pageSize-1)/pageSize)), 0)
 	w.ExportMemory("memory")
-	h := addHelpers(w, m.Funcs)
-	mk := makers()
+	helpers := addHelpers(w, m.Funcs)
+	g := &gen{w: w, h: helpers, consts: addrs, makers: makers(), above: above, size: size}
 	seen := map[string]bool{}
 	for _, f := range m.Funcs {
 		if err := lir.Verify(f); err != nil {
@@ -88,9 +103,7 @@ func Module(x *wenc.Index, m *lir.Module) (*Code, error) {
 			panic("BUG: lower: two functions named " + f.Name)
 		}
 		seen[f.Name] = true
-		wf, idx := w.Func(f.Name, []wenc.ValType{wenc.I32, wenc.I32, wenc.I32, wenc.I64}, []wenc.ValType{wenc.I32})
-		newFn(wf, f, h, addrs, &mk).run()
-		w.ExportFunc(f.Name, idx)
+		g.phase(f)
 	}
 	b, marks := w.Encode()
 	return &Code{b, marks}, nil

@@ -47,11 +47,11 @@ func (p *program) buffers() [][]byte {
 	return out
 }
 
-// run compiles and executes p.
-func (p *program) run(t testing.TB, machine *exec.Machine) (uint32, [][]byte) {
+// run compiles and executes p, in parts if it has more statements than split.
+func (p *program) run(t testing.TB, machine *exec.Machine, split int) (uint32, [][]byte) {
 	t.Helper()
 	ctx := context.Background()
-	code, err := Module(wenc.NewIndex(), p.m)
+	code, err := compile(wenc.NewIndex(), p.m, split, max(split/4, 1))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,9 +69,9 @@ func (p *program) run(t testing.TB, machine *exec.Machine) (uint32, [][]byte) {
 }
 
 // check compares a run with the evaluation of the IR.
-func (p *program) check(t *testing.T, machine *exec.Machine) {
+func (p *program) check(t *testing.T, machine *exec.Machine, split int) {
 	t.Helper()
-	trap, got := p.run(t, machine)
+	trap, got := p.run(t, machine, split)
 	want := p.buffers()
 	wantTrap := uint32(0)
 	work := make([]byte, p.work)
@@ -274,7 +274,7 @@ func TestEveryOp(t *testing.T) {
 					}
 					covered[o] = true
 					t.Run(fmt.Sprintf("%v/%v-%v/%d", o, from, to, lanes), func(t *testing.T) {
-						opProgram(o, from, to, lanes).check(t, machine)
+						opProgram(o, from, to, lanes).check(t, machine, splitAbove)
 					})
 				}
 			}
@@ -310,7 +310,7 @@ func pairsOf(o lir.Op, e lir.Elem) [][2]lir.Elem {
 
 func compileBytes(t *testing.T, seed uint64) []byte {
 	t.Helper()
-	code, err := Module(wenc.NewIndex(), randomProgram(seed).m)
+	code, err := Module(wenc.NewIndex(), randomProgram(seed, true).m)
 	if err != nil {
 		t.Fatal(err)
 	}

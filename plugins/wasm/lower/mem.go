@@ -22,20 +22,22 @@ type addrKey struct {
 	scale uint8
 }
 
-// loadBases reads the tables once, at the start of the function.
-func (c *fn) loadBases() {
-	for _, b := range c.src.Bufs {
+// loadBases reads what b needs of the tables, once, at the start of a function.
+func (c *fn) loadBases(b *lir.Block) {
+	used := make([]bool, len(c.src.Bufs))
+	eachStmt(b, func(s *lir.Stmt) {
+		if s.Op == lir.Load || s.Op == lir.Store {
+			used[s.Addr.Buf] = true
+		}
+	})
+	for i, b := range c.src.Bufs {
 		k := base{b.Kind, b.Index}
-		table := paramIn
-		switch b.Kind {
-		case lir.BufIn:
-		case lir.BufOut:
-			table = paramOut
-		default:
+		if _, ok := c.bases[k]; ok || !used[i] || (b.Kind != lir.BufIn && b.Kind != lir.BufOut) {
 			continue
 		}
-		if _, ok := c.bases[k]; ok {
-			continue
+		table := paramIn
+		if b.Kind == lir.BufOut {
+			table = paramOut
 		}
 		l := c.f.Local(wasmType(lir.TIx))
 		c.f.Get(table)

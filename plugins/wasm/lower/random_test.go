@@ -15,6 +15,7 @@ type generator struct {
 	depth int
 	size  int
 	bufs  []int
+	early bool
 }
 
 const bufBytes = 256
@@ -226,6 +227,9 @@ func (g *generator) structure() {
 		side := func() []lir.Value { return g.inside(nil, n/2, ts) }
 		g.scope = append(g.scope, b.If(g.value(lir.TI32), ts, side, side)...)
 	case 6:
+		if !g.early {
+			return
+		}
 		b.If(b.Op(lir.Eq, g.value(lir.TI32), b.I32(7)), nil, func() []lir.Value {
 			b.Return(g.inside(nil, 2, []lir.Type{lir.TI32})[0])
 			return nil
@@ -233,9 +237,10 @@ func (g *generator) structure() {
 	}
 }
 
-func randomProgram(seed uint64) *program {
+// randomProgram makes a program from a seed; early allows it to return early.
+func randomProgram(seed uint64, early bool) *program {
 	r := rand.New(rand.NewPCG(seed, 1))
-	g := &generator{r: r, b: lir.NewFunc("f")}
+	g := &generator{r: r, b: lir.NewFunc("f"), early: early}
 	in, consts := make([]byte, bufBytes), make([]byte, bufBytes+8)
 	for i := range in {
 		in[i], consts[i] = byte(r.Uint32()), byte(r.Uint32())
@@ -277,7 +282,11 @@ func TestRandomPrograms(t *testing.T) {
 		n = 50
 	}
 	for seed := range n {
-		if randomProgram(seed).check(t, machine); t.Failed() {
+		split := splitAbove
+		if seed%2 == 1 {
+			split = int(seed % 37)
+		}
+		if randomProgram(seed, seed%3 > 0).check(t, machine, split); t.Failed() {
 			t.Fatalf("seed %d", seed)
 		}
 	}
@@ -287,5 +296,15 @@ func TestSameBytes(t *testing.T) {
 	a, b := compileBytes(t, 5), compileBytes(t, 5)
 	if string(a) != string(b) {
 		t.Error("the same IR gives different bytes")
+	}
+}
+
+func TestLongFunctionsAreSplit(t *testing.T) {
+	f := randomProgram(3, false).m.Funcs[0]
+	if n := len(parts(f, 20, 5)); n < 2 {
+		t.Errorf("%d parts", n)
+	}
+	if ps := parts(f, splitAbove, partSize); ps != nil {
+		t.Errorf("a short function has %d parts", len(ps))
 	}
 }

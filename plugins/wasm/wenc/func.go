@@ -27,6 +27,7 @@ type Func struct {
 	code    []byte
 	locals  []ValType // after the parameters
 	free    map[ValType][]uint32
+	isFree  map[uint32]bool
 	names   map[uint32]string
 	level   int
 	node    int32
@@ -44,6 +45,7 @@ func (f *Func) At(node int32) { f.node = node }
 func (f *Func) Local(t ValType) uint32 {
 	if l := f.free[t]; len(l) > 0 {
 		f.free[t] = l[:len(l)-1]
+		delete(f.isFree, l[len(l)-1])
 		return l[len(l)-1]
 	}
 	f.locals = append(f.locals, t)
@@ -52,12 +54,11 @@ func (f *Func) Local(t ValType) uint32 {
 
 // Free gives a local back for reuse.
 func (f *Func) Free(l uint32) {
-	t := f.LocalType(l)
-	for _, o := range f.free[t] {
-		if o == l {
-			panic(fmt.Sprintf("BUG: wenc: local %d of %s freed twice", l, f.name))
-		}
+	if f.isFree[l] {
+		panic(fmt.Sprintf("BUG: wenc: local %d of %s freed twice", l, f.name))
 	}
+	f.isFree[l] = true
+	t := f.LocalType(l)
 	f.free[t] = append(f.free[t], l)
 }
 

@@ -60,7 +60,7 @@ func (m *Module) typeIndex(params, results []ValType) uint32 {
 // Func adds a function and returns it with its index.
 func (m *Module) Func(name string, params, results []ValType) (*Func, uint32) {
 	f := &Func{name: name, typ: m.typeIndex(params, results), params: slices.Clone(params), results: slices.Clone(results),
-		x: m.x, free: map[ValType][]uint32{}, names: map[uint32]string{}, node: NoNode}
+		x: m.x, free: map[ValType][]uint32{}, isFree: map[uint32]bool{}, names: map[uint32]string{}, node: NoNode}
 	m.funcs = append(m.funcs, f)
 	return f, uint32(len(m.funcs) - 1)
 }

@@ -196,7 +196,10 @@ func TestLoopsInPlace(t *testing.T) {
 
 // modeOf recomputes the decision for one node of a region.
 func modeOf(m *Machine, r graph.RegionID, id graph.NodeID) inPlace {
-	p := m.plans[planKey{region: r, varying: 3}]
+	p, err := m.build(planKey{region: r, varying: 3})
+	if err != nil {
+		panic(err)
+	}
 	fixed := map[graph.NodeID]bool{}
 	var nodes []*node
 	slot := map[graph.NodeID]int32{}
@@ -302,4 +305,25 @@ func chainOf(acc op.Acc, k int, at func(q int) (x, y uint64), xd, yd types.DType
 		}
 	}
 	return numeric.ConvertOf(d, out)(sum)
+}
+
+// TestNestedLoopsShareRegions: an inner loop whose condition and body are the
+// very regions of the loop around it, or of its condition.
+func TestNestedLoopsShareRegions(t *testing.T) {
+	b := newTB(t)
+	ps := []string{"i64", "i64"}
+	q := b.params(ps...)
+	cond := b.region(ps, b.Bool(true))
+	inc := b.region(ps, b.N(op.Add, nil, q[1], b.I64(1)))
+	inner := b.Apply(op.Loop, carried(1), []graph.RegionID{cond, inc}, b.I64(3), q[1])
+	outer := b.region(ps, inner[0])
+	p := b.params("i64")
+	loop := b.Apply(op.Loop, carried(1), []graph.RegionID{cond, outer}, b.I64(4), p[0])
+	out, err := EvalRegion(context.Background(), b.g.Store, b.region([]string{"i64"}, loop[0]), []Value{ScalarValue(types.I64, 5)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := out[0].Bits(0); got != 17 {
+		t.Errorf("got %d, want 17", got)
+	}
 }

@@ -127,7 +127,9 @@ func compileLoop(m *Machine, n *node) (exec, error) {
 	carried := int(n.attrs.Int(op.KCarried))
 	var ps [2]*plan
 	for i := range ps {
-		p, err := m.planOf(planKey{region: n.regions[i], varying: 1 + carried})
+		// Plans of the loop's own: it holds both frames while either region runs,
+		// and what runs in one may use the other's region for a loop of its own.
+		p, err := m.build(planKey{region: n.regions[i], varying: 1 + carried})
 		if err != nil {
 			return nil, err
 		}
@@ -146,13 +148,11 @@ func compileLoop(m *Machine, n *node) (exec, error) {
 			return err
 		}
 		defer r.leave(cond)
-		bf := cf // equal regions share a plan, and so a frame
-		if body != cond {
-			if bf, err = r.enter(body); err != nil {
-				return err
-			}
-			defer r.leave(body)
+		bf, err := r.enter(body)
+		if err != nil {
+			return err
 		}
+		defer r.leave(body)
 		state := make([]val, carried)
 		for i := range state {
 			state[i] = fr[ins[1+i]]
@@ -182,7 +182,7 @@ func compileLoop(m *Machine, n *node) (exec, error) {
 			if cf[cond.results[0]].bits == 0 {
 				break
 			}
-			if trip == 0 && body != cond {
+			if trip == 0 {
 				if err := r.do(body.once, bf); err != nil {
 					return err
 				}

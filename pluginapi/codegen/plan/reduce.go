@@ -136,13 +136,17 @@ func (e *emitter) raggedLoad(d types.DType, pad int64, p int64, elem func(k int6
 	e.hasVec(lir.Load, t.Elem, lir.None, lanes)
 	size := int64(t.Elem.Size())
 	buf := e.tail(size * int64(lanes))
-	e.b.Store(memOf(d), lir.At(buf, 0), e.b.Const(t, pad))
+	mem := lir.M32 // whole lanes, however narrow the dtype
+	if size == 8 {
+		mem = lir.M64
+	}
+	e.b.Store(mem, lir.At(buf, 0), e.b.Const(t, pad))
 	for k := range p {
 		var v lir.Value
 		e.scalarly(func() { v = elem(k) })
-		e.b.Store(memOf(d), lir.At(buf, k*size), v)
+		e.b.Store(mem, lir.At(buf, k*size), v)
 	}
-	return e.b.Load(t, memOf(d), lir.At(buf, 0))
+	return e.b.Load(t, mem, lir.At(buf, 0))
 }
 
 // scalarly emits scalar code from within vector code.

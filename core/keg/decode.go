@@ -43,7 +43,7 @@ func decode(p *parsed, o ReadOptions) (*File, *FormatError) {
 
 // file gathers the sections beside the graph.
 func (d *decoder) file() (*File, *FormatError) {
-	f := &File{Graph: d.g}
+	f := &File{Graph: d.g, Minor: d.minor}
 	for i := range d.secs {
 		e := &d.secs[i]
 		switch {

@@ -109,7 +109,7 @@ func Replace(b []byte, target Target) ([]byte, error) {
 	f.SetTarget(target)
 	secs = append(secs, targetSections(f.Targets)...)
 	var out bytes.Buffer
-	if err := assemble(&out, p.fingerprint, secs); err != nil {
+	if err := assemble(&out, p.minor, p.fingerprint, secs); err != nil {
 		return nil, err
 	}
 	return out.Bytes(), nil

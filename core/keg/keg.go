@@ -69,6 +69,7 @@ type File struct {
 	Graph   *graph.Graph
 	Targets []Target     // ascending by key, see Target.Key
 	Unknown []RawSection // kinds of later minor versions, ascending, kept as they are
+	Minor   uint16       // the minor version that the file states, 0 in a new one
 
 	// Opaque here; empty means absent.
 	Plan, Receipt, Policy []byte

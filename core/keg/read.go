@@ -19,6 +19,7 @@ type entry struct {
 
 // parsed is a file whose header and section digests are right.
 type parsed struct {
+	minor       uint16
 	fingerprint digest.D
 	secs        []entry
 }
@@ -93,7 +94,7 @@ func parseTable(b []byte) (*parsed, error) {
 	if d := digest.Plain(head); !bytes.Equal(d[:], b[digestAt:digestAt+digest.Size]) {
 		return nil, headerError(digestAt, "the digest of header and section table does not match")
 	}
-	p := &parsed{fingerprint: digest.D(b[24:56]), secs: make([]entry, count)}
+	p := &parsed{minor: le.Uint16(b[6:]), fingerprint: digest.D(b[24:56]), secs: make([]entry, count)}
 	end := tableEnd
 	for i := range p.secs {
 		at := headerSize + entrySize*uint64(i)

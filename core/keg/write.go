@@ -70,7 +70,7 @@ func Write(w io.Writer, f *File, o WriteOptions) error {
 	if err != nil {
 		return err
 	}
-	return assemble(w, fp, secs)
+	return assemble(w, f.Minor, fp, secs)
 }
 
 // sections returns f's sections, ascending by kind.
@@ -134,11 +134,11 @@ func targetSections(ts []Target) []raw {
 }
 
 // assemble writes header, table and sections.
-func assemble(w io.Writer, fp digest.D, secs []raw) error {
+func assemble(w io.Writer, minor uint16, fp digest.D, secs []raw) error {
 	var e digest.Enc
 	e.B = append(e.B, "KEG\x00"...)
 	e.U16(Major)
-	e.U16(Minor)
+	e.U16(max(minor, Minor))
 	e.U32(uint32(len(secs)))
 	e.U32(0)
 	e.U64(0) // file length

@@ -47,6 +47,11 @@ func fpRows() []row {
 		{"vrndscaless", "E 66.0F3A.W0 0A /r ib", "RVMI", "x,x,x/m32,i8", 0, 8, P0, ""},
 		{"vrndscalesd", "E 66.0F3A.W1 0B /r ib", "RVMI", "x,x,x/m64,i8", 0, 8, P0, ""},
 
+		{"vrangeps", "E 66.0F3A.W0 50 /r ib", "RVMI", "v,v,v/mv/b32,i8", AVX512DQ, 4, PFMA, ""},
+		{"vrangepd", "E 66.0F3A.W1 50 /r ib", "RVMI", "v,v,v/mv/b64,i8", AVX512DQ, 4, PFMA, ""},
+		{"vrangess", "E 66.0F3A.W0 51 /r ib", "RVMI", "x,x,x/m32,i8", AVX512DQ, 4, PFMA, ""},
+		{"vrangesd", "E 66.0F3A.W1 51 /r ib", "RVMI", "x,x,x/m64,i8", AVX512DQ, 4, PFMA, ""},
+
 		// Conversions. d* are 32-bit integers, q* 64-bit, u* unsigned.
 		{"vcvtdq2ps", "VE NP.0F.W0 5B /r k", "RM", "v,v/mv/b32", 0, 4, PFMA, "cvt.i32.f32"},
 		{"vcvttps2dq", "VE F3.0F.W0 5B /r k", "RM", "v,v/mv/b32", 0, 4, PFMA, "trunc.f32.i32"},

@@ -45,7 +45,7 @@ var startRunner = sync.OnceValues(func() (*native.Runner, error) {
 
 // runner starts the process that the tests share; not running a level is
 // reported, not hidden.
-func runner(t *testing.T, l *isel.Level) *native.Runner {
+func runner(t testing.TB, l *isel.Level) *native.Runner {
 	t.Helper()
 	r, err := startRunner()
 	if err != nil {

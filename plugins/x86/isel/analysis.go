@@ -13,6 +13,7 @@ type analysis struct {
 
 type analyser struct {
 	*analysis
+	l     *Level
 	f     *lir.Func
 	block []int32 // defining block of each value
 	blk   int32
@@ -22,9 +23,9 @@ type analyser struct {
 	seen  map[constKey]bool
 }
 
-func analyse(f *lir.Func) *analysis {
+func analyse(l *Level, f *lir.Func) *analysis {
 	n := len(f.Types)
-	a := &analyser{analysis: &analysis{uses: make([]int32, n), local: make([]bool, n)}, f: f,
+	a := &analyser{l: l, analysis: &analysis{uses: make([]int32, n), local: make([]bool, n)}, f: f,
 		block: make([]int32, n), konst: make([]*lir.Stmt, n), seen: map[constKey]bool{}}
 	a.walk(f.Body, 0)
 	return a.analysis
@@ -38,10 +39,14 @@ func (a *analyser) use(v lir.Value) {
 		a.local[v] = false
 	}
 	if s := a.konst[v]; s != nil && a.depth > 0 && (s.Type.IsVec() || s.Type.Elem.IsFloat()) {
-		if k := keyOf(s); !a.seen[k] {
-			a.seen[k] = true
-			a.hoist = append(a.hoist, k)
-		}
+		a.want(keyOf(s))
+	}
+}
+
+func (a *analyser) want(k constKey) {
+	if !a.seen[k] {
+		a.seen[k] = true
+		a.hoist = append(a.hoist, k)
 	}
 }
 
@@ -63,6 +68,11 @@ func (a *analyser) walk(b *lir.Block, deeper int) {
 		if (s.Op == lir.Load || s.Op == lir.Store) && s.Addr.Index != lir.NoValue {
 			a.use(s.Addr.Index)
 		}
+		if a.depth > 0 {
+			for _, k := range a.l.helpers(a.f, s) {
+				a.want(k)
+			}
+		}
 		inner := 0
 		if s.Op == lir.For || s.Op == lir.While {
 			inner = 1
@@ -72,8 +82,11 @@ func (a *analyser) walk(b *lir.Block, deeper int) {
 		}
 		for _, v := range s.Results {
 			a.define(v)
-			if s.Op == lir.Const || s.Op == lir.LaneIx {
+			switch {
+			case s.Op == lir.Const || s.Op == lir.LaneIx:
 				a.konst[v] = s
+			case s.Op == lir.Splat && a.konst[s.Args[0]] != nil:
+				a.konst[v] = uniform(s, a.konst[s.Args[0]])
 			}
 		}
 	}
@@ -82,4 +95,52 @@ func (a *analyser) walk(b *lir.Block, deeper int) {
 	}
 	a.depth -= deeper
 	a.blk = outer
+}
+
+// uniform is the vector constant that a splat of a constant is.
+func uniform(splat, c *lir.Stmt) *lir.Stmt {
+	return &lir.Stmt{Op: lir.Const, Node: splat.Node, Type: splat.Type, Results: splat.Results, Imm: c.Imm}
+}
+
+// helpers lists the constants that the lowering of s adds, so that they can
+// be made before a loop. One that is left out costs a load per iteration.
+func (l *Level) helpers(f *lir.Func, s *lir.Stmt) []constKey {
+	t := s.Type
+	k := func(t lir.Type, bits int64) constKey { return constKey{t: t, bits: bits} }
+	from := lir.Type{}
+	if len(s.Args) > 0 {
+		from = f.TypeOf(s.Args[0])
+	}
+	switch s.Op {
+	case lir.FNeg, lir.FCopysign:
+		return []constKey{k(bitsVec(t), signBit(t.Elem))}
+	case lir.FAbs:
+		return []constKey{k(bitsVec(t), ^signBit(t.Elem))}
+	case lir.FMax:
+		if l.Masks {
+			return []constKey{k(t, canonBits(t.Elem))}
+		}
+	case lir.Canon:
+		return []constKey{k(t, canonBits(t.Elem))}
+	case lir.Shl, lir.ShrS, lir.ShrU:
+		if t.IsVec() {
+			return []constKey{k(t, int64(t.Elem.Size()*8-1))}
+		}
+	case lir.Ne, lir.LeS, lir.LtU, lir.LeU:
+		if t.IsVec() && !l.Masks {
+			return []constKey{k(t, signBit(t.Elem)), k(t, -1)}
+		}
+	case lir.SToF, lir.UToF:
+		if !t.IsVec() {
+			return []constKey{k(lir.TF64, 0)}
+		}
+	case lir.FToS, lir.FToU:
+		bits := int64(t.Elem.Size()*8 - 1)
+		ks := []constKey{k(from, 0), k(from, twoTo(from.Elem, bits))}
+		if s.Op == lir.FToS && t.IsVec() {
+			ks = append(ks, k(t, 1<<bits-1))
+		}
+		return ks
+	}
+	return nil
 }

@@ -108,28 +108,83 @@ func copysign(lo *lowering, s *lir.Stmt) mir.Reg {
 const ternSelectB = 0xca
 
 // minMax: the instructions give the second operand for NaN and for zeros of
-// either sign, so both orders are computed and combined. OR of the two minima
-// keeps NaN and -0; the maxima need the difference subtracted.
+// either sign. With a constant in the right place one of them is enough.
+// Otherwise both orders are computed and combined: OR of the two minima keeps
+// NaN and -0; the maxima need the difference subtracted, or at the AVX-512
+// level vrange, which knows the order of the zeros, with NaN put in where an
+// operand has it.
 func minMax(lo *lowering, s *lir.Stmt) mir.Reg {
 	n, t := lo.node, s.Type
-	a, b := lo.use(s.Args[0]), lo.use(s.Args[1])
-	stem, key := "vmin", "V,V,V"
+	stem := "vmin"
 	if s.Op == lir.FMax {
 		stem = "vmax"
 	}
-	op := func(stem string) mir.Op {
-		if t.IsVec() {
-			return lo.l.vop(stem+suffix(t), key, vecBytes(t))
-		}
-		return lo.l.form(stem + suffix(t) + " x,x,x")
+	if r, ok := lo.minMaxConst(s, stem); ok {
+		return r
 	}
-	p, q := lo.b.Op(n, op(stem), a, b), lo.b.Op(n, op(stem), b, a)
+	a, b := lo.use(s.Args[0]), lo.use(s.Args[1])
 	if s.Op == lir.FMin {
-		return lo.logic(lir.Or, t, p, q)
+		return lo.logic(lir.Or, t, lo.float3(stem, t, a, b), lo.float3(stem, t, b, a))
 	}
+	if lo.l.Masks {
+		k := lo.floatMaskPred(predUnordered, t, a, b)
+		r := lo.b.OpImm(n, lo.l.vop("vrange"+packed(t), "V,V,V,i", width(t)), rangeMax, a, b)
+		return lo.blend(t, k, lo.vecConst(t, canonBits(t.Elem)), r)
+	}
+	p, q := lo.float3(stem, t, a, b), lo.float3(stem, t, b, a)
 	x := lo.logic(lir.Xor, t, p, q)
-	y := lo.logic(lir.Or, t, p, x)
-	return lo.b.Op(n, op("vsub"), y, x)
+	return lo.float3("vsub", t, lo.logic(lir.Or, t, p, x), x)
+}
+
+// rangeMax is vrange's immediate for the maximum with its own sign.
+const rangeMax = 5
+
+// float3 emits a three-operand float instruction.
+func (lo *lowering) float3(stem string, t lir.Type, a, b mir.Reg) mir.Reg {
+	if t.IsVec() {
+		return lo.b.Op(lo.node, lo.l.vop(stem+suffix(t), "V,V,V", vecBytes(t)), a, b)
+	}
+	return lo.b.Op(lo.node, lo.l.form(stem+suffix(t)+" x,x,x"), a, b)
+}
+
+// minMaxConst handles one operand known not to be NaN: put first, it yields
+// to NaN. Of two zeros the other operand is taken, which is wrong only where
+// the constant is the zero that should win; max with +0 is mended by adding
+// it, min with -0 is left to the general case.
+func (lo *lowering) minMaxConst(s *lir.Stmt, stem string) (mir.Reg, bool) {
+	c, x := s.Args[0], s.Args[1]
+	bits, ok := lo.floatConst(c)
+	if !ok {
+		c, x = x, c
+		if bits, ok = lo.floatConst(c); !ok {
+			return 0, false
+		}
+	}
+	t := s.Type
+	sign := signBit(t.Elem)
+	mag := bits &^ sign
+	inf := canonBits(t.Elem) &^ (canonBits(t.Elem) & -canonBits(t.Elem)) // NaN without its quiet bit
+	if uint64(mag) > uint64(inf) || s.Op == lir.FMin && mag == 0 && bits != 0 {
+		return 0, false
+	}
+	k, v := lo.use(c), lo.use(x)
+	r := lo.float3(stem, t, k, v)
+	if s.Op == lir.FMax && bits == 0 {
+		r = lo.float3("vadd", t, r, k)
+	}
+	return r, true
+}
+
+// floatConst returns the bits of a constant's lanes.
+func (lo *lowering) floatConst(v lir.Value) (int64, bool) {
+	s := lo.def[v]
+	if s == nil || s.Op != lir.Const || !s.Type.Elem.IsFloat() {
+		return 0, false
+	}
+	if s.Type.Elem == lir.F32 {
+		return int64(uint32(s.Imm)), true
+	}
+	return s.Imm, true
 }
 
 // fmaOp chooses the operand order: 231 overwrites the addend, 213 a factor.

@@ -45,7 +45,7 @@ type constKey struct {
 // lower builds the machine IR of f.
 func (l *Level) lower(f *lir.Func, buf *asm.Buffer, pool []asm.Label) (*mir.Func, error) {
 	n := len(f.Types)
-	lo := &lowering{l: l, f: f, buf: buf, pool: pool, an: analyse(f), node: mir.NoNode,
+	lo := &lowering{l: l, f: f, buf: buf, pool: pool, an: analyse(l, f), node: mir.NoNode,
 		reg: make([]mir.Reg, n), def: make([]*lir.Stmt, n), left: make([]int32, n),
 		base: map[baseKey]mir.Reg{}, cache: map[constKey]mir.Reg{}}
 	copy(lo.left, lo.an.uses)

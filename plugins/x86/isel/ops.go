@@ -71,6 +71,9 @@ func (lo *lowering) stmt(s *lir.Stmt) {
 			return
 		}
 		lo.def[v] = s // known to be 0 or 1
+	case s.Op == lir.Splat && lo.isConst(s.Args[0]):
+		lo.postpone(uniform(s, lo.def[s.Args[0]]))
+		return
 	case s.Op == lir.Splat && lo.splatOfLoad(s):
 		lo.postpone(s)
 		for i, x := range lo.late {
@@ -97,6 +100,11 @@ func (lo *lowering) splatOfLoad(s *lir.Stmt) bool {
 		limit = 2
 	}
 	return ld != nil && ld.Mem >= lir.M32 && lo.an.local[v] && lo.an.uses[v] <= limit
+}
+
+func (lo *lowering) isConst(v lir.Value) bool {
+	s := lo.def[v]
+	return s != nil && s.Op == lir.Const
 }
 
 // drop forgets the operands of a statement nobody uses.

@@ -1,0 +1,141 @@
+package compile
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/keg/section"
+	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/plan"
+	"github.com/kera-lang/kera/pluginapi/native"
+	"github.com/kera-lang/kera/plugins/x86/isel"
+)
+
+// speedCase is a program worth timing, by name, with its parameters.
+type speedCase struct {
+	name  string
+	types []types.Type
+	body  func(b graph.B, p []graph.Ref) graph.Ref
+}
+
+func matmulCase(m, k, n int64) speedCase {
+	return speedCase{fmt.Sprintf("matmul %dx%dx%d", m, k, n), []types.Type{types.Tensor(types.F32, m, k), types.Tensor(types.F32, k, n)},
+		func(b graph.B, p []graph.Ref) graph.Ref {
+			return b.N(op.DotGeneral, op.NewAttrs(op.Int(op.KAcc, int64(op.AccFMA)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
+				op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0)), p[0], p[1])
+		}}
+}
+
+func speedCases() []speedCase {
+	v := types.Tensor(types.F32, 65536)
+	fusion := func(ts []types.Type, body func(b graph.B, p []graph.Ref) graph.Ref) func(b graph.B, p []graph.Ref) graph.Ref {
+		return func(b graph.B, p []graph.Ref) graph.Ref {
+			inner := b.Region(ts, body(b, b.Params(ts...)))
+			return b.Apply(op.Fusion, nil, []graph.RegionID{inner}, p...)[0]
+		}
+	}
+	return []speedCase{
+		matmulCase(64, 64, 64), matmulCase(256, 256, 256), matmulCase(1024, 1024, 1024), matmulCase(8, 64, 10), matmulCase(1, 512, 512),
+		{"sum 65536", []types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.Sum, p[0], 0) }},
+		{"max 65536", []types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.RMax, p[0], 0) }},
+		{"dot 65536", []types.Type{v, v}, func(b graph.B, p []graph.Ref) graph.Ref {
+			return b.N(op.Dot, op.NewAttrs(op.Int(op.KAxis, 0)), p[0], p[1])
+		}},
+		{"chain 65536", []types.Type{v}, fusion([]types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref {
+			c := func(f float32) graph.Ref { return b.Broadcast(b.F32(f), v) }
+			y := b.N(op.Add, nil, b.N(op.Mul, nil, p[0], c(1.5)), c(0.25))
+			return b.N(op.Abs, nil, b.N(op.Sub, nil, b.N(op.Mul, nil, y, p[0]), c(0.125)))
+		})},
+	}
+}
+
+func (c speedCase) graph(t testing.TB) *graph.Graph {
+	t.Helper()
+	g := graph.New()
+	b := graph.B{Store: g.Store}
+	x := graph.Export{Name: "main", Results: []graph.Port{{Name: "r"}}, Optimised: graph.None,
+		Region: b.Region(c.types, c.body(b, b.Params(c.types...)), b.NoTrap())}
+	for i := range c.types {
+		x.Params = append(x.Params, graph.Port{Name: fmt.Sprint("p", i)})
+	}
+	if err := g.AddExport(x); err != nil {
+		t.Fatal(err)
+	}
+	return g
+}
+
+// TestInnerLoopsDoNotSpill: the planned inner loops fit the registers.
+func TestInnerLoopsDoNotSpill(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range speedCases() {
+		for _, l := range Levels() {
+			p, err := plan.Build(ctx, c.graph(t), options(l, nil))
+			if err != nil {
+				t.Fatal(err)
+			}
+			code, err := l.Compile(ctx, p.Module, isel.Options{Check: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if dir := os.Getenv("KERA_DUMP"); dir != "" {
+				name := fmt.Sprintf("%s/%s %s", dir, c.name, l.Name)
+				if err := os.WriteFile(name+".bin", code.Bytes[:code.Text], 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if err := os.WriteFile(name+".lir", []byte(p.Module.Funcs[0].String()), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, r := range code.Reports {
+				if n := r.SpillsInInnerLoops(); n != 0 {
+					t.Errorf("%s, %s: %d spills in inner loops\n%v", c.name, l.Name, n, r)
+				}
+			}
+		}
+	}
+}
+
+// BenchmarkCode times the code in the runner, without the protocol.
+func BenchmarkCode(b *testing.B) {
+	ctx := context.Background()
+	for _, c := range speedCases() {
+		for _, l := range Levels() {
+			b.Run(c.name+"/"+l.Name, func(b *testing.B) {
+				r := runner(b, l)
+				s, ds, err := Graph(ctx, c.graph(b), l, nil)
+				if s == nil {
+					b.Fatal(ds, err)
+				}
+				m, err := r.Load(ctx, s.Artifact)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer m.Unload(ctx)
+				e := &s.Descriptor.Entries[0]
+				var bufs [2][]*native.Buffer
+				for k, list := range [][]section.Buffer{e.Inputs, e.Outputs} {
+					for _, x := range list {
+						buf, err := r.Alloc(ctx, uint64(x.Bytes()))
+						if err != nil {
+							b.Fatal(err)
+						}
+						defer buf.Free(ctx)
+						for i := range buf.Bytes() {
+							buf.Bytes()[i] = 0x3f
+						}
+						bufs[k] = append(bufs[k], buf)
+					}
+				}
+				res, err := m.Call(ctx, e, bufs[0], bufs[1], native.CallOptions{Threads: 1, Repeat: b.N})
+				if err != nil || res.Fault != nil {
+					b.Fatal(res, err)
+				}
+				b.ReportMetric(float64(res.Nanoseconds)/float64(b.N), "ns/op")
+			})
+		}
+	}
+}

@@ -63,7 +63,7 @@ func TestInV8(t *testing.T) {
 			dt = types.F32
 		}
 		buf := section.Buffer{DType: dt, Dims: []int64{n}, Align: 64}
-		e := &section.Entry{Inputs: []section.Buffer{buf, buf, buf}, Outputs: []section.Buffer{buf}, WorkAlign: 1,
+		e := &section.Entry{Name: "fma", Inputs: []section.Buffer{buf, buf, buf}, Outputs: []section.Buffer{buf}, WorkAlign: 1,
 			Phases: []section.Phase{{Symbol: fmt.Sprintf("run_%d", fm.kind), Tiles: 1}}}
 		g := newGenerator(fm.size, 99)
 		in := [][]byte{make([]byte, n*fm.size), make([]byte, n*fm.size), make([]byte, n*fm.size)}

@@ -3,6 +3,7 @@
 package v8
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -26,52 +27,29 @@ type Result struct {
 	Outputs [][]byte `json:"outputs"`
 }
 
-type jsonBuffer struct {
-	Bytes int64  `json:"bytes"`
-	Align uint32 `json:"align"`
-}
-
-type jsonLoop struct {
-	Cond uint64 `json:"cond"`
-	Back uint32 `json:"back"`
-}
-
-type jsonPhase struct {
-	Symbol string    `json:"symbol"`
-	Tiles  uint64    `json:"tiles"`
-	Loop   *jsonLoop `json:"loop,omitempty"`
-}
-
-type jsonEntry struct {
-	Inputs    []jsonBuffer `json:"inputs"`
-	Outputs   []jsonBuffer `json:"outputs"`
-	Work      uint64       `json:"work"`
-	WorkAlign uint32       `json:"workAlign"`
-	Phases    []jsonPhase  `json:"phases"`
-}
-
 type jsonJob struct {
-	Artifact []byte    `json:"artifact"`
-	Entry    jsonEntry `json:"entry"`
-	Inputs   [][]byte  `json:"inputs"`
+	Keg    []byte   `json:"keg"`
+	Entry  string   `json:"entry"`
+	Inputs [][]byte `json:"inputs"`
 }
 
-func toJSON(e *section.Entry) jsonEntry {
-	j := jsonEntry{Inputs: []jsonBuffer{}, Outputs: []jsonBuffer{}, Work: e.Work, WorkAlign: e.WorkAlign}
-	for _, b := range e.Inputs {
-		j.Inputs = append(j.Inputs, jsonBuffer{b.Bytes(), b.Align})
+// wrap puts the artifact into a file as the example reads it: header, section
+// table and the one section. The graph, which the example does not read, is
+// left out.
+func wrap(artifact []byte, e *section.Entry) ([]byte, error) {
+	d := &section.Descriptor{Triple: "wasm32", Kind: section.KindWasm, Entries: []section.Entry{*e}}
+	payload, err := section.Pack(d, artifact)
+	if err != nil {
+		return nil, err
 	}
-	for _, b := range e.Outputs {
-		j.Outputs = append(j.Outputs, jsonBuffer{b.Bytes(), b.Align})
-	}
-	for _, p := range e.Phases {
-		q := jsonPhase{Symbol: p.Symbol, Tiles: p.Tiles}
-		if p.Loop != nil {
-			q.Loop = &jsonLoop{p.Loop.Cond, p.Loop.Back}
-		}
-		j.Phases = append(j.Phases, q)
-	}
-	return j
+	const at = 4096
+	b := make([]byte, at, at+len(payload))
+	copy(b, "KEG\x00")
+	binary.LittleEndian.PutUint32(b[8:], 1)
+	binary.LittleEndian.PutUint32(b[96:], 64)
+	binary.LittleEndian.PutUint64(b[96+8:], at)
+	binary.LittleEndian.PutUint64(b[96+16:], uint64(len(payload)))
+	return append(b, payload...), nil
 }
 
 // Find returns the path of Node, if it is installed and new enough.
@@ -84,8 +62,9 @@ const driver = `
 const fs = require("fs");
 const jobs = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
 const out = jobs.map((j) => {
-  const module = new WebAssembly.Module(Buffer.from(j.artifact, "base64"));
-  const r = runEntry(module, j.entry, j.inputs.map((b) => new Uint8Array(Buffer.from(b, "base64"))));
+  const keg = openKeg(new Uint8Array(Buffer.from(j.keg, "base64")));
+  const entry = keg.entries.find((e) => e.name === j.entry);
+  const r = runEntry(new WebAssembly.Module(keg.artifact), entry, j.inputs.map((b) => new Uint8Array(Buffer.from(b, "base64"))));
   return { trap: r.trap >>> 0, outputs: r.outputs.map((b) => Buffer.from(b).toString("base64")) };
 });
 fs.writeFileSync(process.argv[3], JSON.stringify(out));
@@ -100,7 +79,11 @@ func Run(node, doc, dir string, jobs []Job) ([]Result, error) {
 	}
 	list := make([]jsonJob, len(jobs))
 	for i, j := range jobs {
-		list[i] = jsonJob{j.Artifact, toJSON(j.Entry), append([][]byte{}, j.Inputs...)}
+		keg, err := wrap(j.Artifact, j.Entry)
+		if err != nil {
+			return nil, err
+		}
+		list[i] = jsonJob{keg, j.Entry.Name, append([][]byte{}, j.Inputs...)}
 		for k, b := range list[i].Inputs {
 			if b == nil { // a nil slice would be null
 				list[i].Inputs[k] = []byte{}

@@ -272,6 +272,16 @@ func jobGraph(g *graph.Graph) (*host.Graph, digest.D, error) {
 	return host.NewGraph(b), root, nil
 }
 
+// entryNames asks for every entry by name, so that a section that lacks one is
+// refused.
+func entryNames(g *graph.Graph) []string {
+	out := make([]string, len(g.Exports))
+	for i := range g.Exports {
+		out[i] = g.Exports[i].Name
+	}
+	return out
+}
+
 func (a *app) compileTarget(ctx context.Context, file *keg.File, g *host.Graph, root digest.D, s targetSpec) (buildTarget, error) {
 	row := buildTarget{Target: s.label(), Status: "built", Plugin: s.plugin.Name()}
 	if len(s.options) > 0 {
@@ -285,7 +295,7 @@ func (a *app) compileTarget(ctx context.Context, file *keg.File, g *host.Graph, 
 	}
 	stop := a.out.during(ctx, "compiling for "+s.label())
 	r, err := s.plugin.Compile(ctx, host.CompileRequest{
-		Job:  host.Job{Graph: g, Triple: s.target.Triple, Features: s.feature.Features, Options: s.options},
+		Job:  host.Job{Graph: g, Entries: entryNames(file.Graph), Triple: s.target.Triple, Features: s.feature.Features, Options: s.options},
 		Root: root,
 		Progress: func(p host.Progress) {
 			a.out.progress("%s: %s %d/%d", s.label(), p.Stage, p.Done, p.Total)

@@ -86,7 +86,7 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 		res.Trees = append(res.Trees, s.Tree)
 	}
 	diags := l.diags
-	prog, found := check.Check(ctx, main, l.others)
+	prog, found := check.Check(ctx, main, l.others, libraryNames()...)
 	res.Program = prog
 	diags.Add(found...)
 	diags.Sort()
@@ -110,6 +110,14 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 	}
 	res.Graph, res.TestGraph, res.Tests = out.Graph, out.TestGraph, out.Tests
 	return res, diags
+}
+
+func libraryNames() []string {
+	var out []string
+	for _, m := range std.Modules() {
+		out = append(out, m.Name)
+	}
+	return out
 }
 
 // UnboundNote says why a function is not an entry; at most one per function.

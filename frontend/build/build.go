@@ -94,14 +94,17 @@ type instance struct {
 	busy   bool
 }
 
-// evalSteps bounds the evaluation of one constant.
-const evalSteps = 1 << 28
+// evalSteps and evalBytes bound the evaluation of one constant.
+const (
+	evalSteps = 1 << 26
+	evalBytes = 1 << 28
+)
 
 func newBuilder(ctx context.Context, p *check.Program, opt Options) *builder {
 	g := graph.New()
 	bd := &builder{ctx: ctx, opt: opt, g: g, b: graph.B{Store: g.Store}, files: map[*diag.File]int32{},
 		insts: map[string]*instance{}, ids: map[*check.Func]int{}, consts: map[*check.Const]*constVal{}, arrays: map[*check.Array]*leafConst{}}
-	bd.eval = interp.New(g.Store, interp.Limits{Bytes: 1 << 30, Steps: evalSteps})
+	bd.eval = interp.New(g.Store, interp.Limits{Bytes: evalBytes, Steps: evalSteps})
 	for _, m := range p.Modules {
 		bd.files[m.File] = int32(len(g.Prov.Files))
 		g.Prov.Files = append(g.Prov.Files, m.File.Name)
@@ -275,6 +278,9 @@ func (bd *builder) whereHolds(fn *check.Func, dims map[*check.Atom]int64, at dia
 func (bd *builder) tests(p *check.Program) []Test {
 	var out []Test
 	for _, m := range p.Modules {
+		if m.Std && m != p.Main {
+			continue // the library's tests are the library's
+		}
 		for _, t := range m.Tests {
 			entry := t.Name
 			if m != p.Main {

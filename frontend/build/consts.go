@@ -131,8 +131,8 @@ func (bd *builder) evaluate(c *check.Const) *constVal {
 	out, err := bd.eval.EvalRegion(bd.ctx, in.region, args)
 	switch {
 	case errors.Is(err, interp.ErrLimit):
-		bd.errorf(diag.BuildLimit, c.Value.Span(), "the value of `%s` takes too long to compute", c.Name).
-			Notef("a constant may take %d steps", evalSteps)
+		bd.errorf(diag.BuildLimit, c.Value.Span(), "the value of `%s` takes too much to compute", c.Name).
+			Notef("a constant may take %d steps and %d bytes", evalSteps, evalBytes)
 		return &constVal{failed: true}
 	case err != nil:
 		if bd.ctx.Err() == nil {
@@ -178,7 +178,7 @@ func (f *fn) constLeaves(v *constVal) value {
 	if len(v.leaf.data) <= op.MaxRegionConst {
 		return f.leaf(f.b.Const(v.leaf.typ, v.leaf.data))
 	}
-	return f.leaf(f.bigConst(v.leaf))
+	return value{fr: f.fr, big: v.leaf}
 }
 
 // bigConst is a constant that enters the function as a trailing parameter.

@@ -10,6 +10,7 @@ import (
 
 // lower walks an expression in the current frame and gives its value.
 func (f *fn) lower(e check.Expr) value {
+	f.flush(f.at)
 	first, outer := graph.NodeID(f.b.NumNodes()), f.at
 	f.at = e.Span()
 	if f.ctx.Err() != nil {

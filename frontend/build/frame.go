@@ -2,6 +2,7 @@ package build
 
 import (
 	"maps"
+	"slices"
 
 	"github.com/kera-lang/kera/core/diag"
 	"github.com/kera-lang/kera/core/graph"
@@ -21,6 +22,7 @@ type value struct {
 	agg   bool
 	elems []value
 	whole *graph.Ref // the tuple the components came from, in fr
+	big   *leafConst // a constant that becomes a parameter where it is used
 }
 
 // frame is a region under construction. Its parameters are fixed ones, then one
@@ -45,12 +47,11 @@ type captures struct {
 // fn builds one region tree: a function instance, a test or a constant.
 type fn struct {
 	*builder
-	in    *instance
-	name  string
-	fr    *frame
-	env   map[*check.Local]value
-	at    diag.Span
-	depth int
+	in   *instance
+	name string
+	fr   *frame
+	env  map[*check.Local]value
+	at   diag.Span
 }
 
 // stop is thrown to leave a function that is already reported as wrong.
@@ -66,7 +67,7 @@ func (bd *builder) region(in *instance, name string, params []*check.Local, body
 			in.failed = true
 		}
 	}()
-	f := &fn{builder: bd, in: in, name: name, env: map[*check.Local]value{}}
+	f := &fn{builder: bd, in: in, name: name, env: map[*check.Local]value{}, at: body.Span()}
 	f.fr = &frame{trap: bd.b.NoTrap(), caps: &captures{index: map[graph.Ref]int{}}, roots: map[*leafConst]graph.Ref{}}
 	for i, p := range params {
 		t := f.typ(p.Type, p.At)
@@ -85,6 +86,7 @@ func (bd *builder) region(in *instance, name string, params []*check.Local, body
 	results = append(results, f.fr.trap)
 	in.quiet = f.fr.trap == bd.b.NoTrap()
 	in.region = f.close(f.fr, results)
+	f.flush(body.Span())
 }
 
 // fail reports a problem of this instance and leaves it.
@@ -123,7 +125,12 @@ func (f *fn) within(fr *frame, do func()) {
 }
 
 // ref is the reference of a leaf in the current frame.
-func (f *fn) ref(v value) graph.Ref { return f.use(f.fr, v) }
+func (f *fn) ref(v value) graph.Ref {
+	if v.big != nil {
+		return f.bigConst(v.big)
+	}
+	return f.use(f.fr, v)
+}
 
 func (f *fn) use(fr *frame, v value) graph.Ref {
 	if v.fr == fr || f.isConst(v.ref) {
@@ -218,37 +225,35 @@ func (f *fn) rebuild(v value, refs []graph.Ref) (value, []graph.Ref) {
 	return out, refs
 }
 
-// record notes where the nodes came from that were made since first, and r.
-func (f *fn) record(first graph.NodeID, v value, at diag.Span) {
+// flush gives the nodes that have no place yet the place at.
+func (f *fn) flush(at diag.Span) {
+	first := f.recorded
+	f.recorded = graph.NodeID(f.b.NumNodes())
 	file, ok := f.files[at.File]
 	if !ok {
 		return
 	}
 	s := graph.Span{File: file, Start: int32(at.Start), End: int32(at.End)}
-	spans := f.g.Prov.Spans
-	for n := max(first, f.recorded); int(n) < f.b.NumNodes(); n++ {
+	for n := first; n < f.recorded; n++ {
 		if f.b.Op(n) != op.Param {
-			spans[n] = append(spans[n], s)
+			f.g.Prov.Spans[n] = append(f.g.Prov.Spans[n], s)
 		}
 	}
-	f.recorded = graph.NodeID(f.b.NumNodes())
-	if v.agg || v.fr != f.fr || v.ref.Node >= first {
+}
+
+// record notes where the nodes made since first came from, and that v, which
+// may be older, is also the value of what stands at at.
+func (f *fn) record(first graph.NodeID, v value, at diag.Span) {
+	f.flush(at)
+	file, ok := f.files[at.File]
+	if !ok || v.agg || v.big != nil || v.fr != f.fr || v.ref.Node >= first || f.b.Op(v.ref.Node) == op.Param {
 		return
 	}
-	n := v.ref.Node
-	if f.b.Op(n) == op.Param {
-		return
+	s := graph.Span{File: file, Start: int32(at.Start), End: int32(at.End)}
+	have := f.g.Prov.Spans[v.ref.Node]
+	if len(have) < maxSpans && !slices.Contains(have, s) {
+		f.g.Prov.Spans[v.ref.Node] = append(have, s)
 	}
-	have := spans[n]
-	if len(have) >= maxSpans {
-		return
-	}
-	for _, x := range have {
-		if x == s {
-			return
-		}
-	}
-	spans[n] = append(have, s)
 }
 
 // maxSpans bounds the places kept of one shared node.

@@ -34,9 +34,6 @@ var lowerings = map[string]lowering{
 	"iota":      lowerIota,
 }
 
-// noLowering are the rows that package check makes other nodes of.
-var noLowering = map[string]bool{"broadcast": true, "len": true}
-
 func (f *fn) prim(e *check.Prim) graph.Ref {
 	xs := make([]graph.Ref, len(e.Args))
 	for i, a := range e.Args {

@@ -90,11 +90,9 @@ func (f *fn) intProd(x graph.Ref, axes []int64, n int64) graph.Ref {
 		starts[i] = f.b.I64(0)
 	}
 	starts[rt.Rank()] = ps[0]
-	part := ps[3]
+	part := one // of an empty axis; no turn is made
 	if n > 0 {
 		part = f.reshape(f.b.Slice(ps[3], append(rt.Shape(), 1), starts...), ut)
-	} else {
-		part = one // no turn is made
 	}
 	body := f.b.Region(params, f.b.N(op.Mul, nil, ps[1], part), f.b.N(op.Or, nil, ps[2], f.b.N(op.MulOverflow, nil, ps[1], part)))
 	cond := f.b.Region(params, f.b.Bool(true))

@@ -101,12 +101,21 @@ func (b *body) callQualified(e syntax.CallExpr, f syntax.FieldExpr, generic []sy
 		x := b.expr(f.Base(), nil)
 		if !x.Type().IsBad() {
 			b.c.errorf(diag.NotCallable, f.Field().Span(), "`%s` is a function, not a method", f.Field().Text()).
-				FixBy("write", f.Span(), f.Field().Text()).Notef("write %s(%s, ...)", f.Field().Text(), f.Base().Text())
+				FixBy("write", e.Span(), asFunction(f, e))
 		}
 		b.argsAnyway(e)
 		return b.bad(e.Span()), true
 	}
 	return nil, false
+}
+
+// asFunction is the text of x.f(args) as f(x, args).
+func asFunction(f syntax.FieldExpr, e syntax.CallExpr) string {
+	text := f.Field().Text() + "(" + f.Base().Text()
+	for _, a := range e.Args() {
+		text += ", " + a.Text()
+	}
+	return text + ")"
 }
 
 func (b *body) callItem(e syntax.CallExpr, it item, at diag.Span, generic []syntax.Arg, hasGeneric bool, want *Type) Expr {

@@ -22,6 +22,7 @@ type checker struct {
 	diags   diag.List
 	sources map[string]*source
 	order   []*source
+	library []string
 	atoms   int
 	calls   map[*Func][]callEdge
 
@@ -41,10 +42,11 @@ type source struct {
 
 // Check checks a program: the main module and everything it uses. Modules that
 // a `use` names and others does not hold are reported there.
-func Check(ctx context.Context, main *Source, others []*Source) (*Program, diag.List) {
-	c := &checker{ctx: ctx, sources: map[string]*source{}, calls: map[*Func][]callEdge{}, builtins: builtinTable()}
+// library lists the modules of the standard library, for advice.
+func Check(ctx context.Context, main *Source, others []*Source, library ...string) (*Program, diag.List) {
+	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[*Func][]callEdge{}, builtins: builtinTable()}
 	for _, s := range append([]*Source{main}, others...) {
-		src := &source{Source: *s, mod: &Module{Name: s.Name, File: s.Tree.File, items: map[string]item{}, modules: map[string]*Module{}}}
+		src := &source{Source: *s, mod: &Module{Name: s.Name, Std: s.Std, File: s.Tree.File, items: map[string]item{}, modules: map[string]*Module{}}}
 		if _, ok := c.sources[s.Name]; !ok {
 			c.sources[s.Name] = src
 		}
@@ -106,8 +108,9 @@ func (c *checker) uses(s *source) {
 		name := UseName(d)
 		target, ok := c.sources[name]
 		if !ok {
-			c.errorf(diag.UnknownModule, d.Path().Span(), "there is no module `%s`", name).
-				Notef("a module a.b is the file a/b.kera of the package, or part of the standard library: %s", c.stdNames())
+			e := c.errorf(diag.UnknownModule, d.Path().Span(), "there is no module `%s`", name).
+				Notef("a module a.b is the file a/b.kera of the package, or part of the standard library: %s", strings.Join(c.library, ", "))
+			suggest(e, name, slices.Clone(c.library))
 			continue
 		}
 		if target == s {
@@ -175,20 +178,6 @@ func (c *checker) member(m *Module, name string, at diag.Span) item {
 	return nil
 }
 
-func (c *checker) stdNames() string {
-	var names []string
-	for _, s := range c.order {
-		if s.Std {
-			names = append(names, s.Name)
-		}
-	}
-	if len(names) == 0 {
-		return "std.*"
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
-}
-
 // suggest adds the most alike of names to d as a note.
 func suggest(d *diag.Diagnostic, name string, names []string) {
 	slices.Sort(names)
@@ -199,7 +188,7 @@ func suggest(d *diag.Diagnostic, name string, names []string) {
 		}
 	}
 	if best != "" {
-		d.FixBy("did you mean `"+best+"`?", d.Primary, best)
+		d.FixBy("did you mean", d.Primary, best)
 	}
 }
 

@@ -1,6 +1,9 @@
 package check
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/kera-lang/kera/core/diag"
 	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/frontend/syntax"
@@ -88,8 +91,23 @@ func (b *body) name(e syntax.NameExpr) Expr {
 		return b.bad(at)
 	}
 	d := b.c.errorf(diag.UnknownName, at, "unknown name `%s`", name)
+	for _, m := range sortedModules(b.mod.modules) {
+		if strings.HasPrefix(b.mod.modules[m].Name, name+".") {
+			d.Notef("module %s is called `%s` here", b.mod.modules[m].Name, m)
+			return b.bad(at)
+		}
+	}
 	suggest(d, name, b.valueNames())
 	return b.bad(at)
+}
+
+func sortedModules(m map[string]*Module) []string {
+	var out []string
+	for n := range m {
+		out = append(out, n)
+	}
+	slices.Sort(out)
+	return out
 }
 
 func (b *body) valueNames() []string {

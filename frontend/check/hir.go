@@ -18,6 +18,7 @@ type Program struct {
 // Module is one file.
 type Module struct {
 	Name   string
+	Std    bool // of the standard library
 	File   *diag.File
 	Funcs  []*Func
 	Consts []*Const

@@ -34,8 +34,6 @@ func scalar(d types.DType) *Type { return &Type{Kind: Tensor, DType: d} }
 
 func tensorOf(d types.DType, dims ...Dim) *Type { return &Type{Kind: Tensor, DType: d, Dims: dims} }
 
-func tupleOf(ts ...*Type) *Type { return &Type{Kind: Tuple, Elems: ts} }
-
 // IsBad reports a type that is already reported, at any depth.
 func (t *Type) IsBad() bool {
 	if t == nil || t.Kind == Bad {

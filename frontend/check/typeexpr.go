@@ -104,8 +104,7 @@ func (b *body) itemAt(segs []*syntax.Token) item {
 			names = append(names, dt.String())
 		}
 		if alt, ok := foreignTypes[first.Text()]; ok {
-			names = []string{alt}
-			d.FixBy("Kera's name is `"+alt+"`", first.Span(), alt)
+			d.FixBy("Kera's name is", first.Span(), alt)
 			return nil
 		}
 		suggest(d, first.Text(), names)

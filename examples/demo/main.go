@@ -100,7 +100,7 @@ func cents(_ *demo, path string) (string, error) {
 		return "", fmt.Errorf("%s holds %s, not an amount in cents", path, tensorio.TypeText(t.Type()))
 	}
 	v := int64(binary.LittleEndian.Uint64(t.Data))
-	return fmt.Sprintf("%s cents: $%s.%02d in 95 of 100 months at most", grouped(v), grouped(v/100), v%100), nil
+	return fmt.Sprintf("%s cents: in 95 of 100 months the loss was at most $%s.%02d", grouped(v), grouped(v/100), v%100), nil
 }
 
 func grouped(v int64) string {
@@ -112,35 +112,37 @@ func grouped(v int64) string {
 }
 
 func (s *story) print() {
-	const width = 76
+	const width = 78
 	line := strings.Repeat("─", width)
-	fmt.Printf("┌%s┐\n", line)
 	cell := func(text string) {
 		fmt.Printf("│ %s%s │\n", text, strings.Repeat(" ", max(0, width-2-len([]rune(text)))))
 	}
+	fmt.Printf("┌%s┐\n", line)
 	cell(s.title)
-	cell(fmt.Sprintf("%s    (one .keg of %s bytes, built in %.2f s)", s.says, grouped(s.bytes), s.built.Seconds()))
+	cell(s.says)
+	cell(fmt.Sprintf("one .keg of %s bytes, built in %.2f s", grouped(s.bytes), s.built.Seconds()))
 	fmt.Printf("├%s┤\n", line)
-	cell(fmt.Sprintf("%-26s %-12s %11s   %s", "target", "ran", "time", "digest of the output"))
+	cell(fmt.Sprintf("%-16s %-12s %12s     %s", "target", "ran", "time", "digest of the output"))
 	for _, r := range s.report.Targets {
-		digest := r.Digest
-		switch {
-		case r.Status == "not checked":
-			digest = r.Reason
-		case len(digest) > 16:
-			digest = digest[:16]
-		}
-		mark := map[string]string{"equal": "=", "reference": " ", "not checked": "-"}[r.Status]
-		if mark == "" {
-			mark = "!"
-		}
-		took := ""
-		if r.Ns > 0 {
-			took = fmt.Sprintf("%.3f ms", float64(r.Ns)/float64(time.Millisecond))
-		}
-		cell(fmt.Sprintf("%-26s %-12s %11s %s %.20s", r.Target, r.Mode, took, mark, digest))
+		cell(targetLine(r))
 	}
 	fmt.Printf("└%s┘\n", line)
+}
+
+// targetLine is one row: "=" marks the interpreter's digest.
+func targetLine(r row) string {
+	digest, mode, took := r.Digest, r.Mode, fmt.Sprintf("%.3f ms", float64(r.Ns)/float64(time.Millisecond))
+	if len(digest) > 24 {
+		digest = digest[:24]
+	}
+	mark, known := map[string]string{"equal": "=", "reference": " ", "not checked": " "}[r.Status]
+	if !known {
+		mark = "!"
+	}
+	if r.Status == "not checked" {
+		mode, took, digest = "not checked", "", r.Reason
+	}
+	return fmt.Sprintf("%-16s %-12s %12s   %s %.30s", r.Target, mode, took, mark, digest)
 }
 
 // verdict is the last line, and the demo's own outcome.

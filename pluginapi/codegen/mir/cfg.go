@@ -25,6 +25,8 @@ type CFG struct {
 	LoopOf []int32 // innermost loop of each block, -1 outside
 	preds  []Pred
 	predAt []int32
+	// Pre-order numbers and subtree sizes in the dominator tree.
+	domPre, domSize []int32
 }
 
 // Preds are the incoming edges of b from reachable blocks, by block number.
@@ -43,10 +45,30 @@ func (c *CFG) Dominates(a, b Block) bool {
 	if c.Num[a] < 0 || c.Num[b] < 0 {
 		return false
 	}
-	for c.Num[b] > c.Num[a] {
-		b = c.IDom[b]
+	return c.domPre[a] <= c.domPre[b] && c.domPre[b] < c.domPre[a]+c.domSize[a]
+}
+
+// numberDominators numbers the dominator tree in pre-order, so that a subtree
+// is a range of numbers and Dominates takes constant time.
+func (c *CFG) numberDominators() {
+	n := len(c.IDom)
+	c.domPre, c.domSize = make([]int32, n), make([]int32, n)
+	next := make([]int32, n) // number of the next child
+	for i := len(c.RPO) - 1; i >= 0; i-- {
+		b := c.RPO[i]
+		c.domSize[b]++
+		if i > 0 {
+			c.domSize[c.IDom[b]] += c.domSize[b]
+		}
 	}
-	return a == b
+	for i, b := range c.RPO {
+		if i > 0 {
+			d := c.IDom[b]
+			c.domPre[b] = next[d]
+			next[d] += c.domSize[b]
+		}
+		next[b] = c.domPre[b] + 1
+	}
 }
 
 // InLoop reports whether block b is inside loop l.
@@ -71,6 +93,7 @@ func BuildCFG(f *Func) *CFG {
 	c.order(f)
 	c.predecessors(f)
 	c.dominators()
+	c.numberDominators()
 	c.loops()
 	return c
 }

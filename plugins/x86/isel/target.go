@@ -95,7 +95,9 @@ func newLevel(l *Level) *Level {
 	l.shapes = map[shapeKey]mir.Op{}
 	for _, f := range asm.Instructions().Forms {
 		if l.usable(f) {
-			l.byKey[f.Key] = l.addForm(f, false)
+			op := l.addForm(f, false)
+			l.byKey[f.Key] = op
+			l.addShapes(f, op)
 		}
 	}
 	for _, k := range rematForms {
@@ -108,7 +110,6 @@ func newLevel(l *Level) *Level {
 			l.pseudo[p.name] = l.addPseudo(p)
 		}
 	}
-	l.resolveShapes()
 	l.classes()
 	t.Jump = l.pseudo["jmp"]
 	return l
@@ -272,8 +273,8 @@ func (l *Level) form(key string) mir.Op {
 }
 
 // shapeKey names a vector instruction by mnemonic, operand shape and vector
-// bytes. In a shape V is the full vector, H half of it, M and N their memory
-// operands, b a broadcast element.
+// bytes. In a shape V is the full vector, H half of it, M its memory operand,
+// bN a broadcast element.
 type shapeKey struct {
 	name, shape string
 	w           uint8
@@ -283,33 +284,65 @@ var vecLetter = map[uint8]string{16: "x", 32: "y", 64: "z"}
 
 var vecBits = map[uint8]string{4: "m32", 8: "m64", 16: "m128", 32: "m256", 64: "m512"}
 
-// shapeNames are the shapes that vop resolves.
-var shapeNames = []string{
-	"V", "V,V", "V,M", "V,V,V", "V,V,M", "V,V,b32", "V,V,b64", "V,V,i", "V,M,i", "V,V,V,i", "V,V,V,V",
-	"V,H", "H,V", "k,V,V,i", "k,V,M,i", "k,V,b32,i", "k,V,b64,i", "M,V", "V,x", "V,m32", "V,m64", "V,r32", "V,r64",
-	"V,V,V{k}", "V,V{k}", "V,V{kz}", "V,V,V,i{k}", "V,H{k}", "V,H{kz}", "H,V{kz}", "V,N", "r32,V",
-}
-
-// resolveShapes fills the shape table for every mnemonic, once, so that
-// lowering looks instructions up without building strings.
-func (l *Level) resolveShapes() {
-	names := map[string]bool{}
-	for _, r := range l.rows[1:] {
-		if r.form != nil {
-			names[r.form.Name] = true
+// addShapes enters a form under the shapes it can be asked for by: each vector
+// or memory operand as the letter for its size relative to the largest vector
+// and, where that is another name, by its own. Doing it once here lets lowering
+// look instructions up without building strings.
+func (l *Level) addShapes(f *asm.Form, op mir.Op) {
+	w := uint8(0)
+	for _, o := range f.Ops {
+		if o.Kind == asm.KVec {
+			w = max(w, o.Size)
 		}
 	}
-	for name := range names {
-		for _, s := range shapeNames {
-			for _, w := range []uint8{16, 32, 64} {
-				v, h := vecLetter[w], vecLetter[max(w/2, 16)]
-				key := name + " " + strings.NewReplacer("V", v, "H", h, "M", vecBits[w], "N", vecBits[w/2]).Replace(s)
-				if op, ok := l.byKey[key]; ok {
-					l.shapes[shapeKey{name, s, w}] = op
-				}
+	rest, ok := strings.CutPrefix(f.Key, f.Name+" ")
+	if w == 0 || !ok {
+		return
+	}
+	shapes := []string{""}
+	tail := ""
+	if k := strings.IndexByte(rest, '{'); k >= 0 {
+		rest, tail = rest[:k], rest[k:]
+	}
+	for i, part := range strings.Split(rest, ",") {
+		letter := ""
+		switch o := visibleOp(f, i); {
+		case o.Kind == asm.KVec && o.Size == w:
+			letter = "V"
+		case o.Kind == asm.KVec && o.Size == w/2:
+			letter = "H"
+		case o.Kind == asm.KMem && o.Size == w:
+			letter = "M"
+		}
+		var next []string
+		for _, s := range shapes {
+			if s != "" {
+				s += ","
+			}
+			next = append(next, s+part)
+			if letter != "" {
+				next = append(next, s+letter)
 			}
 		}
+		shapes = next
 	}
+	for _, s := range shapes {
+		l.shapes[shapeKey{f.Name, s + tail, w}] = op
+	}
+}
+
+// visibleOp is the i-th operand written in assembly text.
+func visibleOp(f *asm.Form, i int) asm.Operand {
+	for _, o := range f.Ops {
+		if o.Hidden {
+			continue
+		}
+		if i == 0 {
+			return o
+		}
+		i--
+	}
+	panic("BUG: operand of " + f.Key)
 }
 
 // shape returns a vector op by shape, and whether the level has it.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"os"
 	"os/exec"
@@ -33,45 +32,6 @@ func TestCPU(t *testing.T) {
 	t.Setenv("OPENBLAS_CORETYPE", "Zen")
 	if got := c.coreType(); got != "Zen" {
 		t.Errorf("core type %s", got)
-	}
-}
-
-func TestTargetSections(t *testing.T) {
-	file := make([]byte, 96+2*56+10)
-	copy(file, "KEG\x00")
-	binary.LittleEndian.PutUint32(file[8:], 2)
-	row := func(i, kind, off, n int) {
-		r := file[96+56*i:]
-		binary.LittleEndian.PutUint32(r, uint32(kind))
-		binary.LittleEndian.PutUint64(r[8:], uint64(off))
-		binary.LittleEndian.PutUint64(r[16:], uint64(n))
-	}
-	row(0, 4, 208, 4)
-	row(1, 64, 212, 6)
-	copy(file[212:], "target")
-	path := filepath.Join(t.TempDir(), "x.keg")
-	for _, c := range []struct {
-		name, want string
-		bytes      []byte
-	}{
-		{"good", "", file},
-		{"no magic", "no .keg file", []byte("GEK")},
-		{"cut off", "cut off", file[:100]},
-		{"outside", "outside the file", file[:215]},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			if err := os.WriteFile(path, c.bytes, 0o600); err != nil {
-				t.Fatal(err)
-			}
-			got, err := targetSections(path)
-			if c.want != "" {
-				if err == nil || !strings.Contains(err.Error(), c.want) {
-					t.Errorf("got %v, want %q", err, c.want)
-				}
-			} else if err != nil || len(got) != 1 || string(got[0]) != "target" {
-				t.Errorf("got %q, %v", got, err)
-			}
-		})
 	}
 }
 

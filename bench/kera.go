@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kera-lang/kera/core/keg"
 	"github.com/kera-lang/kera/core/keg/section"
 )
 
@@ -39,28 +39,29 @@ func compileKera(ctx context.Context, o options, c cpu, dir string) (*kera, erro
 	if _, err := os.Stat(o.kerac); err != nil {
 		return &kera{missing: "no " + o.kerac}, nil
 	}
-	keg := filepath.Join(dir, "bench.keg")
-	cmd := exec.CommandContext(ctx, o.kerac, "build", o.source, "-o", keg, "--config", o.config)
+	path := filepath.Join(dir, "bench.keg")
+	cmd := exec.CommandContext(ctx, o.kerac, "build", o.source, "-o", path, "--config", o.config)
 	cmd.Stdout, cmd.Stderr = os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return nil, fmt.Errorf("%s build %s: %w", o.kerac, o.source, err)
 	}
-	sections, err := targetSections(keg)
+	bytes, err := os.ReadFile(path)
 	if err != nil {
 		return nil, err
 	}
+	file, err := keg.Read(bytes, keg.ReadOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
 	var best *section.Descriptor
 	var code []byte
-	for _, b := range sections {
-		d, artifact, err := section.Open(b)
-		if err != nil {
-			return nil, err
-		}
+	for _, t := range file.Targets {
+		d := t.Desc
 		if d.Kind != section.KindCode || !c.has(d.Features) || o.level != "" && !slices.ContainsFunc(d.Features, func(f string) bool { return f == o.level }) {
 			continue
 		}
 		if best == nil || len(d.Features) > len(best.Features) {
-			best, code = d, artifact
+			best, code = d, t.Artifact
 		}
 	}
 	if best == nil {
@@ -68,32 +69,4 @@ func compileKera(ctx context.Context, o options, c cpu, dir string) (*kera, erro
 	}
 	k := &kera{features: best.Features, desc: best, codePath: filepath.Join(dir, "code.bin"), codeSize: len(code), missing: "not built"}
 	return k, os.WriteFile(k.codePath, code, 0o600)
-}
-
-// targetSections takes the target sections (kind 64 and up) out of a `.keg` that kerac has
-// just written; the table's layout is docs/spec/file.md.
-func targetSections(path string) ([][]byte, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	const header, row = 96, 56
-	if len(b) < header || string(b[:4]) != "KEG\x00" {
-		return nil, fmt.Errorf("%s is no .keg file", path)
-	}
-	var out [][]byte
-	for i := range uint64(binary.LittleEndian.Uint32(b[8:])) {
-		at := header + i*row
-		if at+row > uint64(len(b)) {
-			return nil, fmt.Errorf("%s: section table is cut off", path)
-		}
-		off, n := binary.LittleEndian.Uint64(b[at+8:]), binary.LittleEndian.Uint64(b[at+16:])
-		if off > uint64(len(b)) || n > uint64(len(b))-off {
-			return nil, fmt.Errorf("%s: section %d is outside the file", path, i)
-		}
-		if binary.LittleEndian.Uint32(b[at:]) >= 64 {
-			out = append(out, b[off:off+n])
-		}
-	}
-	return out, nil
 }

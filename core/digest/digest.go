@@ -151,10 +151,16 @@ func Combine(level []D) D {
 	return level[0]
 }
 
+// OfArtifact returns the digest of compiled code: H(u64 length || root) in the
+// domain artifact.
+func OfArtifact(b []byte) D { return ofTree(Artifact, b) }
+
 // OfBlob returns the blob digest of b: H(u64 length || root).
-func OfBlob(b []byte) D {
+func OfBlob(b []byte) D { return ofTree(Blob, b) }
+
+func ofTree(d Domain, b []byte) D {
 	root := Root(b)
 	var n [8]byte
 	binary.LittleEndian.PutUint64(n[:], uint64(len(b)))
-	return Of(Blob, n[:], root[:])
+	return Of(d, n[:], root[:])
 }

@@ -142,10 +142,21 @@ func (g *Graph) Fingerprint() (digest.D, error) {
 	if err != nil {
 		return digest.D{}, err
 	}
-	return e.rawDigest(), nil
+	return e.rawDigest(digest.Graph), nil
 }
 
-func (g *Graph) rawDigest() digest.D {
+// Placement returns the digest of the source graph with its memory spaces: the
+// graph payload in the domain placement.
+func (g *Graph) Placement() digest.D { return g.rawDigest(digest.Placement) }
+
+func (g *Graph) rawDigest(domain digest.Domain) digest.D {
+	var e digest.Enc
+	g.encodeGraph(&e)
+	return digest.Of(domain, e.B)
+}
+
+// encodeGraph: u32 exports, then each export ascending by name.
+func (g *Graph) encodeGraph(e *digest.Enc) {
 	xs := make([]*Export, len(g.Exports))
 	for i := range g.Exports {
 		xs[i] = &g.Exports[i]
@@ -159,12 +170,10 @@ func (g *Graph) rawDigest() digest.D {
 		}
 		return 0
 	})
-	var e digest.Enc
 	e.U32(uint32(len(xs)))
 	for _, x := range xs {
-		g.encodeExport(&e, x)
+		g.encodeExport(e, x)
 	}
-	return digest.Of(digest.Graph, e.B)
 }
 
 // OptimisedDigest returns the digest of the optimised graph (each export's
@@ -179,7 +188,7 @@ func (g *Graph) OptimisedDigest() (digest.D, bool) {
 		x.Region, x.Bound = x.Optimised, x.OptBound
 		o.Exports = append(o.Exports, x)
 	}
-	return o.rawDigest(), true
+	return o.rawDigest(digest.Graph), true
 }
 
 // ValueDigest returns the digest of a list of values given as flattened

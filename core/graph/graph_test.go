@@ -128,7 +128,7 @@ func TestErasedKeepsFingerprint(t *testing.T) {
 	if err1 != nil || err2 != nil || h != d {
 		t.Fatalf("moving to a device changed the fingerprint: %v %v %v %v", h, d, err1, err2)
 	}
-	if build(types.Host).rawDigest() == build(types.Device).rawDigest() {
+	if build(types.Host).Placement() == build(types.Device).Placement() {
 		t.Fatal("placement is not seen at all")
 	}
 }

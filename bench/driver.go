@@ -22,7 +22,7 @@ type driver struct {
 	dir, path string
 	blas      bool
 	coreType  string // forced; then what OpenBLAS says it runs as
-	gcc       string
+	gcc, chip string
 }
 
 // buildDriver compiles the C sources, with OpenBLAS if it links.
@@ -31,7 +31,7 @@ func buildDriver(ctx context.Context, c cpu, dir string) (*driver, error) {
 	if err != nil {
 		return nil, errors.New("gcc is missing: type 'apt-get install gcc libc6-dev libopenblas-dev'")
 	}
-	d := &driver{dir: dir, path: filepath.Join(dir, "driver"), coreType: c.coreType(), gcc: gcc}
+	d := &driver{dir: dir, path: filepath.Join(dir, "driver"), coreType: c.coreType(), gcc: gcc, chip: c.model}
 	names, err := sources.ReadDir("c")
 	if err != nil {
 		return nil, err
@@ -118,18 +118,15 @@ func (d *driver) run(ctx context.Context, o options, k *kera, ws []work) ([]Row,
 	}
 	got := map[string]Row{}
 	for sc := bufio.NewScanner(&out); sc.Scan(); {
-		var r struct {
-			Row
-			CoreType string `json:"core_type"`
-		}
+		var r Row
 		if err := json.Unmarshal(sc.Bytes(), &r); err != nil {
 			return nil, fmt.Errorf("the driver printed %q: %w", sc.Text(), err)
 		}
-		if r.CoreType != "" {
+		if r.CoreType != "" { // the first line
 			d.coreType = r.CoreType
 			continue
 		}
-		got[rowKey(r.Op, r.Size, r.Peer)] = r.Row
+		got[rowKey(r.Op, r.Size, r.Peer)] = r
 	}
 	var rows []Row
 	for _, w := range ws {
@@ -143,8 +140,9 @@ func (d *driver) run(ctx context.Context, o options, k *kera, ws []work) ([]Row,
 			} else if r.Ratio == nil {
 				r.NotChecked = "not checked: " + k.missing
 			}
-			r.Flags = p.flags
+			r.Flags, r.Chip = p.flags, d.chip
 			if p.blas {
+				r.CoreType = d.coreType
 				r.Flags = "OPENBLAS_CORETYPE=" + d.coreType + " OPENBLAS_NUM_THREADS=1"
 			}
 			rows = append(rows, r)

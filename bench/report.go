@@ -9,7 +9,7 @@ import (
 // Report is bench.json.
 type Report struct {
 	Chip     string   `json:"chip"`
-	CoreType string   `json:"core_type"` // as OpenBLAS reports it
+	CoreType string   `json:"core_type"` // as OpenBLAS reports it, empty without it
 	Section  []string `json:"section_features"`
 	Rounds   int      `json:"rounds"`
 	Rows     []Row    `json:"rows"`
@@ -30,6 +30,8 @@ type Row struct {
 	// Difference is the largest difference of the outputs over the largest output: the
 	// peers sum in other orders.
 	Difference *float64 `json:"difference"`
+	Chip       string   `json:"chip"`
+	CoreType   string   `json:"core_type,omitempty"` // of an OpenBLAS peer
 	Flags      string   `json:"flags"`
 	NotChecked string   `json:"not_checked,omitempty"`
 }

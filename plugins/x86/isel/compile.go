@@ -30,6 +30,7 @@ type Code struct {
 
 // Compile compiles a module for the level.
 func (l *Level) Compile(ctx context.Context, m *lir.Module, o Options) (*Code, error) {
+	l.prepare()
 	buf := asm.NewBuffer()
 	pool := make([]asm.Label, len(m.Consts))
 	for i, c := range m.Consts {
@@ -75,7 +76,7 @@ func (l *Level) Compile(ctx context.Context, m *lir.Module, o Options) (*Code, e
 
 // Target describes the level to the loop plan.
 func (l *Level) Target() *lir.Target {
-	t := &lir.Target{Name: l.target.Name, VecBytes: l.VecBytes, MatmulRows: 6, MatmulVecs: 2, Vec: l.hasVec}
+	t := &lir.Target{Name: "x86-64-" + l.Name, VecBytes: l.VecBytes, MatmulRows: 6, MatmulVecs: 2, Vec: l.hasVec}
 	if l.Masks {
 		t.MatmulRows = 14
 	}
@@ -87,6 +88,7 @@ func (l *Level) hasVec(o lir.Op, e, from lir.Elem, lanes int) bool {
 	if !lir.Defined(o, e, true) {
 		return false
 	}
+	l.prepare()
 	w := lanes * e.Size()
 	half := func(n int) bool { return n == l.VecBytes || n == l.VecBytes/2 }
 	if !half(w) || from != lir.None && !half(lanes*from.Size()) {

@@ -17,7 +17,7 @@ import (
 	"github.com/kera-lang/kera/pluginapi/native"
 )
 
-func levels() []*Level { return []*Level{AVX2(), AVX512()} }
+func levels() []*Level { return []*Level{AVX2().prepare(), AVX512().prepare()} }
 
 func TestTargets(t *testing.T) {
 	for _, l := range levels() {

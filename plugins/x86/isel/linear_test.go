@@ -63,6 +63,6 @@ func BenchmarkCompile(b *testing.B) {
 
 func BenchmarkTable(b *testing.B) {
 	for b.Loop() {
-		newLevel(&Level{Name: "avx512", VecBytes: 64, Masks: true, have: AVX512().have})
+		(&Level{Name: "avx512", VecBytes: 64, Masks: true, have: AVX512().have}).prepare()
 	}
 }

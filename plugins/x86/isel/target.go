@@ -33,6 +33,7 @@ type Level struct {
 	Masks    bool // comparisons give opmask registers
 
 	have   asm.Feature
+	once   sync.Once // builds what follows, when code is first made
 	target *mir.Target
 	rows   []opRow // by mir.Op
 	byKey  map[string]mir.Op
@@ -66,18 +67,25 @@ const (
 
 // AVX2 is x86-64-v3.
 var AVX2 = sync.OnceValue(func() *Level {
-	return newLevel(&Level{Name: "avx2", VecBytes: 32, have: asm.LevelAVX2,
-		Features: []string{"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "popcnt"}})
+	return &Level{Name: "avx2", VecBytes: 32, have: asm.LevelAVX2,
+		Features: []string{"avx", "avx2", "bmi1", "bmi2", "f16c", "fma", "lzcnt", "popcnt"}}
 })
 
 // AVX512 is x86-64-v4.
 var AVX512 = sync.OnceValue(func() *Level {
-	return newLevel(&Level{Name: "avx512", VecBytes: 64, Masks: true, have: asm.LevelAVX512,
+	return &Level{Name: "avx512", VecBytes: 64, Masks: true, have: asm.LevelAVX512,
 		Features: []string{"avx", "avx2", "avx512bw", "avx512cd", "avx512dq", "avx512f", "avx512vl",
-			"bmi1", "bmi2", "f16c", "fma", "lzcnt", "popcnt"}})
+			"bmi1", "bmi2", "f16c", "fma", "lzcnt", "popcnt"}}
 })
 
-func newLevel(l *Level) *Level {
+// prepare builds the tables of the level on first use: describing a level
+// must not cost what compiling does.
+func (l *Level) prepare() *Level {
+	l.once.Do(l.build)
+	return l
+}
+
+func (l *Level) build() {
 	t := &mir.Target{Name: "x86-64-" + l.Name, AddrClass: gp, IssueWidth: 6, CondName: condName}
 	t.Regs = make([]mir.RegInfo, numRegs)
 	for i := 0; i < 16; i++ {
@@ -112,7 +120,6 @@ func newLevel(l *Level) *Level {
 	}
 	l.classes()
 	t.Jump = l.pseudo["jmp"]
-	return l
 }
 
 // rematForms are the loads of pooled constants and constant moves that the
@@ -137,6 +144,9 @@ func (l *Level) usable(f *asm.Form) bool {
 	}
 	if strings.HasPrefix(f.Name, "kortest") {
 		return false
+	}
+	if f.Mask != asm.MaskNone && !strings.Contains(f.Name, "blendm") {
+		return false // the lowering masks by blending only
 	}
 	for _, o := range f.Ops {
 		if o.Kind == asm.KVec && (l.Masks && f.NarrowRegs || int(o.Size) > l.VecBytes) {

@@ -16,9 +16,11 @@ import (
 	"github.com/kera-lang/kera/frontend/std"
 )
 
+func memFS(src string) fstest.MapFS { return fstest.MapFS{"main.kera": {Data: []byte(src)}} }
+
 // compileText compiles one file held in memory.
 func compileText(src string, o Options) (*Result, diag.List) {
-	o.FS, o.Main = fstest.MapFS{"main.kera": {Data: []byte(src)}}, "main.kera"
+	o.FS, o.Main = memFS(src), "main.kera"
 	return Compile(context.Background(), o)
 }
 

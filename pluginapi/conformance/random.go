@@ -279,7 +279,9 @@ func (r *random) choice(depth int) {
 // mapped reads a tensor at an index computed from the map's, with a bounds
 // check that may or may not be provable.
 func (r *random) mapped() {
-	x, ok := r.where(func(t types.Type) bool { return t.Rank() == 1 && t.NumElems() > 4 && t.DType != types.Bool && t.NumElems() < 200 })
+	x, ok := r.where(func(t types.Type) bool {
+		return t.Rank() == 1 && t.NumElems() > 4 && t.DType != types.Bool && t.NumElems() < 200
+	})
 	if !ok {
 		return
 	}

@@ -58,14 +58,13 @@ func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes 
 
 	ent := Entry{Name: x.Name, Region: g.RegionDigest(r)}
 	params := e.inputs(&ent, g.ParamTypes(r))
-	res := e.region(r, params, false)
+	places, outs := e.outputs(&ent, r)
+	res := e.regionInto(r, params, false, places)
 	trap := res[len(res)-1]
 	for i, o := range allSlots(res[:len(res)-1]) {
-		t := o.typ
-		buf := e.b.Buf(lir.Buf{Kind: lir.BufOut, Index: i, Bytes: t.NumBytes()})
-		ent.Outputs = append(ent.Outputs, t)
-		ent.Bytes += float64(t.NumBytes())
-		e.copyTo(o, view{buf: buf, strides: dense(t.Shape())})
+		if o.kind != inMemory || o.view.buf != outs[i].buf {
+			e.copyTo(o, outs[i])
+		}
 	}
 	f := e.b.Finish(e.eval(trap, nil))
 	lir.Optimise(f)
@@ -78,6 +77,28 @@ func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes 
 	p.Module.Funcs = append(p.Module.Funcs, f)
 	p.Entries = append(p.Entries, ent)
 	return nil
+}
+
+// outputs declares a buffer for every flattened result leaf and offers those of
+// tensor results to the nodes that compute them.
+func (e *emitter) outputs(ent *Entry, r graph.RegionID) (map[graph.Ref]*view, []view) {
+	places := map[graph.Ref]*view{}
+	var outs []view
+	refs := e.g.Results(r)
+	for _, ref := range refs[:len(refs)-1] {
+		t := e.g.Type(ref)
+		for _, leaf := range t.Leaves(nil) {
+			buf := e.b.Buf(lir.Buf{Kind: lir.BufOut, Index: len(outs), Bytes: leaf.NumBytes()})
+			ent.Outputs = append(ent.Outputs, leaf)
+			ent.Bytes += float64(leaf.NumBytes())
+			outs = append(outs, view{buf: buf, strides: dense(leaf.Shape())})
+		}
+		if places[ref] == nil && t.IsTensor() && t.Rank() > 0 {
+			v := outs[len(outs)-1]
+			places[ref] = &v
+		}
+	}
+	return places, outs
 }
 
 // inputs declares a buffer for every flattened parameter leaf.

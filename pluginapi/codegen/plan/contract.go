@@ -14,10 +14,11 @@ import (
 // The chain of one element cannot be split, but the elements are independent:
 // the register tile holds R rows by V vectors of output elements, and walks k.
 //
-//	for each panel of V*L columns        B panel packed k-major if that helps
-//	  for each chunk of k
-//	    for each tile of R rows          acc[R][V] = +0
-//	      for k: b[V] = B[k, panel]; for r: acc[r] = fma(A[r,k], b, acc[r])
+//	for each chunk of k                  strips of B packed k-major if that helps
+//	  for each block of rows             stays in the second-level cache
+//	    for each strip of V*L columns    stays in the first-level cache by rows
+//	      for each tile of R rows        acc[R][V] = +0
+//	        for k: b[V] = B[k, strip]; for r: acc[r] = fma(A[r,k], b, acc[r])
 //
 // Columns past N are computed from zeros and never stored, rows past M get a
 // shorter tile of their own. Operands of another dtype (acc f64, i32, i64) are
@@ -40,20 +41,18 @@ type contraction struct {
 
 	a     aSide
 	b     bSide
-	parts view // [m][panel] chunk totals, where k > 4096
+	parts view // [m][n, padded] chunk totals, where k > 4096
 }
 
-// aSide is where row r, term k of the left operand is: at + m*ms + k*ks, or in
-// tiles of rows: at + (m - m%rows)*k + k*rows + m%rows.
+// aSide is where row m, term k of the left operand is: at + m*ms + k*ks.
 type aSide struct {
 	view   view
 	ms, ks int64
-	tiled  bool
 	packed bool
 }
 
 type bSide struct {
-	view   view // direct: the operand; packed: [k][panel]
+	view   view // direct: the operand; packed: strips of [k][columns]
 	ks     int64
 	packed bool
 }
@@ -64,7 +63,7 @@ func (e *emitter) dotGeneralNode(n graph.NodeID, ins []operand) []operand {
 	}
 	c := e.contraction(n, ins)
 	t := e.outType(n, 0)
-	out := operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
+	out := operand{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, t.Shape())}
 	if numElems(t.Shape()) == 0 {
 		return []operand{out}
 	}
@@ -198,20 +197,11 @@ func (e *emitter) contract(c *contraction) bool {
 	}
 	e.flops += 2 * float64(numElems(c.bDims)) * float64(c.m) * float64(c.n) * float64(c.k)
 	e.placeOperands(c)
-	panel := c.vecs * c.lanes
-	if c.k > chunkLen {
-		c.parts = e.scratch(c.m * panel * int64(c.kd.Size()))
-	}
 	e.nest(c.bDims, func(b []affine) {
 		if c.a.packed {
 			e.packA(c, b)
 		}
-		full := c.n / panel
-		e.loop(full, func(p affine) { e.panel(c, b, p.scale(panel), c.vecs, c.lanes) })
-		if left := c.n - full*panel; left > 0 {
-			v := (left + c.lanes - 1) / c.lanes
-			e.panel(c, b, fixed(full*panel), v, left-(v-1)*c.lanes)
-		}
+		e.chunks(c, b)
 	})
 	for _, v := range []view{c.parts, c.a.view, c.b.view} {
 		if v.alloc != nil && v.alloc.refs == 0 {

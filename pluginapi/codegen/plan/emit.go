@@ -25,6 +25,7 @@ type emitter struct {
 	tailBuf int       // see tail
 	epi     *epilogue // the contraction whose fusion is being emitted, or nil
 	flops   float64
+	want    []*view   // where the outputs of the node being emitted should go, see allocFor
 	lanes   int       // vector lanes of the code being emitted, 1 for scalar
 	rec     *recorder // what a probe of a loop nest touches, or nil
 	memo    []memoTab // values of lazy nodes, innermost block last
@@ -252,6 +253,15 @@ func (e *emitter) allocBuf(d types.DType, dims []int64) view {
 	a := e.mem.get(numElems(dims) * int64(d.Size()))
 	buf := e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: a.off, Bytes: a.size})
 	return view{buf: buf, alloc: a, strides: dense(dims)}
+}
+
+// allocFor is allocBuf for output i of the node being emitted, which may have a
+// place already: an output of the entry.
+func (e *emitter) allocFor(i int, d types.DType, dims []int64) view {
+	if i < len(e.want) && e.want[i] != nil {
+		return *e.want[i]
+	}
+	return e.allocBuf(d, dims)
 }
 
 // scratch takes work memory for raw elements; the caller frees it.

@@ -44,7 +44,7 @@ func (e *emitter) matmulEpilogue(r graph.RegionID, ins []operand) ([]operand, bo
 	dims := e.outType(node, 0).Shape()
 	res := make([]operand, len(outs))
 	for i, o := range outs {
-		res[i] = operand{typ: o.typ, kind: inMemory, view: e.allocBuf(o.typ.DType, dims)}
+		res[i] = operand{typ: o.typ, kind: inMemory, view: e.allocFor(i, o.typ.DType, dims)}
 	}
 	mDims, nDims := c.mDims, c.nDims
 	c.store = func(b []affine, m, n affine, v lir.Value) {

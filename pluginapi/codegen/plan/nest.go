@@ -27,7 +27,7 @@ func (e *emitter) materialise(os ...operand) []operand {
 				continue
 			}
 			done[j] = true
-			out[j] = operand{typ: os[j].typ, kind: inMemory, view: e.allocBuf(os[j].typ.DType, os[j].typ.Shape())}
+			out[j] = operand{typ: os[j].typ, kind: inMemory, view: e.allocFor(j, os[j].typ.DType, os[j].typ.Shape())}
 			srcs, dsts = append(srcs, os[j]), append(dsts, out[j].view)
 		}
 		e.pointwise(os[i].typ.Shape(), srcs, dsts)
@@ -247,7 +247,7 @@ func (e *emitter) trappingMap(n graph.NodeID, ins []operand, outs []operand, dim
 	e.needScalar("a map with checks")
 	res := make([]operand, len(outs))
 	for i, o := range outs {
-		res[i] = operand{typ: o.typ, kind: inMemory, view: e.allocBuf(o.typ.DType, o.typ.Shape())}
+		res[i] = operand{typ: o.typ, kind: inMemory, view: e.allocFor(i, o.typ.DType, o.typ.Shape())}
 	}
 	var level func(d int, idx []affine, code lir.Value) lir.Value
 	level = func(d int, idx []affine, code lir.Value) lir.Value {

@@ -6,15 +6,20 @@ import (
 
 // Packing pays where rows are far apart in memory (a stride of a page maps a
 // tile's rows to the same cache sets) and the packed data is used often.
+// cacheBytes is how much of the left operand is kept near: part of a core's
+// second-level cache. All of this is performance only.
 const (
 	farBytes   = 2048
 	reuseRows  = 32 // rows of A that use a packed B
 	reusePanel = 2  // panels of B that use a packed A
+	cacheBytes = 1 << 20
+	rowPad     = 16 // elements between packed rows, against shared cache sets
 )
 
 // placeOperands decides where the kernel reads each operand.
 func (e *emitter) placeOperands(c *contraction) {
 	size := int64(c.kd.Size())
+	panel := c.vecs * c.lanes
 	c.a, c.b = aSide{}, bSide{}
 	if c.x.kind == inMemory && c.x.typ.DType == c.kd {
 		ms, ok1 := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xm)
@@ -23,13 +28,11 @@ func (e *emitter) placeOperands(c *contraction) {
 			c.a = aSide{view: c.x.view, ms: ms, ks: ks}
 		}
 	}
-	panels := (c.n + c.vecs*c.lanes - 1) / (c.vecs * c.lanes)
 	direct := c.a.view.strides != nil
-	if !direct || (c.m >= c.rows && panels >= reusePanel && c.a.ms*size >= farBytes) {
-		tiles := (c.m + c.rows - 1) / c.rows
-		c.a = aSide{view: e.scratch(tiles * c.rows * c.k * size), tiled: true, packed: true}
+	if !direct || (c.m >= c.rows && c.n > reusePanel*panel && c.a.ms*size >= farBytes) {
+		stride := (c.k+rowPad-1)/rowPad*rowPad + rowPad
+		c.a = aSide{view: e.scratch(c.m * stride * size), ms: stride, ks: 1, packed: true}
 	}
-	panel := c.vecs * c.lanes
 	if c.y.kind == inMemory && c.y.typ.DType == c.kd && c.n%c.lanes == 0 {
 		ns, ok1 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yn)
 		ks, ok2 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yk)
@@ -39,89 +42,143 @@ func (e *emitter) placeOperands(c *contraction) {
 		}
 	}
 	if c.b.view.strides == nil {
-		c.b = bSide{view: e.scratch(min(c.k, chunkLen) * panel * size), packed: true}
+		cols := (c.n + c.lanes - 1) / c.lanes * c.lanes
+		c.b = bSide{view: e.scratch(min(c.k, chunkLen) * cols * size), packed: true}
+	}
+	if c.k > chunkLen {
+		c.parts = e.scratch(c.m * (c.n + panel) * size)
 	}
 }
 
-// packA stores the left operand in tiles of rows, k-major.
+// packA stores the left operand row by row, the rows padded apart.
 func (e *emitter) packA(c *contraction, b []affine) {
-	put := func(tile affine, r affine) {
-		m := tile.scale(c.rows).add(r)
-		e.loop(c.k, func(k affine) {
+	e.loop(c.m, func(m affine) {
+		e.innermost(c.k, func(k affine) {
 			v := e.operandAt(c, c.x, c.xb, c.xm, c.xk, c.mDims, b, m, k)
-			e.storeAt(c.a.view, c.kd, tile.scale(c.rows*c.k).add(k.scale(c.rows)).add(r), v)
+			e.storeAt(c.a.view, c.kd, m.scale(c.a.ms).add(k), v)
 		})
-	}
-	full := c.m / c.rows
-	e.loop(full, func(t affine) { e.loop(c.rows, func(r affine) { put(t, r) }) })
-	e.loop(c.m%c.rows, func(r affine) { put(fixed(full), r) })
+	})
 }
 
-// panel computes the columns n0 .. n0 + vecs*lanes; of the last vector only
-// valid columns exist.
-func (e *emitter) panel(c *contraction, b []affine, n0 affine, vecs, valid int64) {
-	chunks := (c.k + chunkLen - 1) / chunkLen
-	if chunks == 1 {
-		e.panelChunk(c, b, n0, vecs, valid, fixed(0), c.k, true, true)
+// strip is a run of columns that one register tile is wide: vecs vectors, of
+// the last of which only valid lanes exist. at is where its packed columns
+// start, in elements.
+type strip struct {
+	n0          affine
+	at          affine
+	vecs, valid int64
+}
+
+// strips emits f for every strip of columns; kLen is the length of the chunk
+// that is packed.
+func (e *emitter) strips(c *contraction, kLen int64, f func(s strip)) {
+	panel := c.vecs * c.lanes
+	full := c.n / panel
+	e.loop(full, func(p affine) {
+		f(strip{n0: p.scale(panel), at: p.scale(panel * kLen), vecs: c.vecs, valid: c.lanes})
+	})
+	if left := c.n - full*panel; left > 0 {
+		v := (left + c.lanes - 1) / c.lanes
+		f(strip{n0: fixed(full * panel), at: fixed(full * panel * kLen), vecs: v, valid: left - (v-1)*c.lanes})
+	}
+}
+
+// chunks emits the chunks of k in order: the first starts the totals, the last
+// finishes them.
+func (e *emitter) chunks(c *contraction, b []affine) {
+	n := (c.k + chunkLen - 1) / chunkLen
+	if n == 1 {
+		e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: c.k, first: true, last: true})
 		return
 	}
-	e.panelChunk(c, b, n0, vecs, valid, fixed(0), chunkLen, true, false)
-	e.carry(1, chunks-1, 1, nil, func(i affine, _ []lir.Value) []lir.Value {
-		e.panelChunk(c, b, n0, vecs, valid, i.scale(chunkLen), chunkLen, false, false)
+	e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: chunkLen, first: true})
+	e.carry(1, n-1, 1, nil, func(i affine, _ []lir.Value) []lir.Value {
+		e.chunkOf(c, b, chunkSpan{k0: i.scale(chunkLen), kLen: chunkLen})
 		return nil
 	})
-	last := (chunks - 1) * chunkLen
-	e.panelChunk(c, b, n0, vecs, valid, fixed(last), c.k-last, false, true)
+	at := (n - 1) * chunkLen
+	e.chunkOf(c, b, chunkSpan{k0: fixed(at), kLen: c.k - at, last: true})
 }
 
-func (e *emitter) panelChunk(c *contraction, b []affine, n0 affine, vecs, valid int64, k0 affine, kLen int64, first, last bool) {
+type chunkSpan struct {
+	k0          affine
+	kLen        int64
+	first, last bool
+}
+
+// chunkOf computes one chunk for every output element: blocks of rows that stay
+// in cache, every strip of columns against each.
+func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	if c.b.packed {
-		e.packB(c, b, n0, vecs, valid, k0, kLen)
+		e.strips(c, k.kLen, func(s strip) { e.packB(c, b, s, k) })
 	}
-	tile := func(m0 affine, rows int64) {
-		if !e.try(int(c.lanes), func() { e.tile(c, b, m0, rows, n0, vecs, valid, k0, kLen, first, last) }) {
+	tile := func(m0 affine, rows int64, s strip) {
+		if !e.try(int(c.lanes), func() { e.tile(c, b, m0, rows, s, k) }) {
 			panic("BUG: plan: a contraction tile lost its vector form")
 		}
 	}
-	full := c.m / c.rows
-	e.loop(full, func(t affine) { tile(t.scale(c.rows), c.rows) })
+	tiles := c.m / c.rows
+	perBlock := max(cacheBytes/(k.kLen*int64(c.kd.Size())*c.rows), 1)
+	e.loop((tiles+perBlock-1)/perBlock, func(block affine) {
+		e.strips(c, k.kLen, func(s strip) {
+			e.tilesOf(block, tiles, perBlock, func(t affine) { tile(t.scale(c.rows), c.rows, s) })
+		})
+	})
 	if left := c.m % c.rows; left > 0 {
-		tile(fixed(full*c.rows), left)
+		e.strips(c, k.kLen, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
 	}
 }
 
-// packB stores the columns of a panel k-major, padded with zeros.
-func (e *emitter) packB(c *contraction, b []affine, n0 affine, vecs, valid int64, k0 affine, kLen int64) {
-	width := vecs * c.lanes
-	cols := width - c.lanes + valid
-	e.loop(kLen, func(k affine) {
+// tilesOf loops over the tiles of one block; the last block may be short.
+func (e *emitter) tilesOf(block affine, tiles, perBlock int64, f func(t affine)) {
+	if tiles <= perBlock {
+		e.loop(tiles, f)
+		return
+	}
+	lo := e.ix(block.scale(perBlock))
+	hi := e.b.Op(lir.Add, lo, e.b.Ix(perBlock))
+	end := e.b.Ix(tiles)
+	hi = e.b.Op(lir.Select, e.b.Op(lir.LtS, hi, end), hi, end)
+	e.b.For(lo, hi, 1, nil, func(i lir.Value, _ []lir.Value) []lir.Value {
+		e.scope(func() { f(counter(i, tiles)) })
+		return nil
+	})
+}
+
+// packB stores the columns of a strip k-major, padded with zeros.
+func (e *emitter) packB(c *contraction, b []affine, s strip, k chunkSpan) {
+	width := s.vecs * c.lanes
+	cols := width - c.lanes + s.valid
+	e.loop(k.kLen, func(kk affine) {
+		row := s.at.add(kk.scale(width))
 		e.innermost(cols, func(j affine) {
-			v := e.operandAt(c, c.y, c.yb, c.yn, c.yk, c.nDims, b, n0.add(j), k0.add(k))
-			e.storeAt(c.b.view, c.kd, k.scale(width).add(j), v)
+			v := e.operandAt(c, c.y, c.yb, c.yn, c.yk, c.nDims, b, s.n0.add(j), k.k0.add(kk))
+			e.storeAt(c.b.view, c.kd, row.add(j), v)
 		})
 		e.carry(cols, width, 1, nil, func(j affine, _ []lir.Value) []lir.Value {
-			e.storeAt(c.b.view, c.kd, k.scale(width).add(j), e.zero(c.kd))
+			e.storeAt(c.b.view, c.kd, row.add(j), e.zero(c.kd))
 			return nil
 		})
 	})
 }
 
 // tile emits the register tile.
-func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, n0 affine, vecs, valid int64, k0 affine, kLen int64, first, last bool) {
+func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s strip, k chunkSpan) {
+	vecs := s.vecs
 	t := e.kernelType(c)
 	zero := e.b.Const(t, 0)
 	acc := make([]lir.Value, rows*vecs)
 	for i := range acc {
 		acc[i] = zero
 	}
-	acc = e.carry(0, kLen, 1, acc, func(k affine, acc []lir.Value) []lir.Value {
+	acc = e.carry(0, k.kLen, 1, acc, func(kk affine, acc []lir.Value) []lir.Value {
 		bs := make([]lir.Value, vecs)
 		for v := range bs {
-			bs[v] = e.loadAt(c.b.view, c.kd, e.lane(c, e.bAt(c, b, n0, vecs, int64(v), k0, k)))
+			bs[v] = e.loadAt(c.b.view, c.kd, e.lane(c, e.bAt(c, b, s, int64(v), k.k0, kk)))
 		}
 		next := make([]lir.Value, len(acc))
 		for r := range rows {
-			a := e.loadAt(c.a.view, c.kd, e.aAt(c, b, m0, r, k0.add(k)))
+			a := e.loadAt(c.a.view, c.kd, e.aAt(c, b, m0, r, k.k0.add(kk)))
 			for v := range vecs {
 				i := r*vecs + v
 				next[i] = e.mac(c, a, bs[v], acc[i])
@@ -129,28 +186,27 @@ func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, n0 aff
 		}
 		return next
 	})
-	panel := c.vecs * c.lanes
 	for r := range rows {
 		m := m0.plus(r)
 		for v := range vecs {
 			x := acc[r*vecs+v]
 			if c.k > chunkLen {
-				at := e.lane(c, m.scale(panel).plus(v*c.lanes))
-				if !first {
+				at := e.lane(c, m.scale(c.n+c.vecs*c.lanes).add(s.n0).plus(v*c.lanes))
+				if !k.first {
 					x = e.addTotal(c, e.loadAt(c.parts, c.kd, at), x)
 				}
-				if !last {
+				if !k.last {
 					e.storeAt(c.parts, c.kd, at, x)
 					continue
 				}
 			}
 			x = e.finish(c, x)
-			n := n0.plus(v * c.lanes)
-			if v < vecs-1 || valid == c.lanes {
+			n := s.n0.plus(v * c.lanes)
+			if v < vecs-1 || s.valid == c.lanes {
 				e.scope(func() { c.store(b, m, e.lane(c, n), x) })
 				continue
 			}
-			e.storeRagged(c, b, m, n, x, valid)
+			e.storeRagged(c, b, m, n, x, s.valid)
 		}
 	}
 }
@@ -179,10 +235,11 @@ func (e *emitter) storeRagged(c *contraction, b []affine, m, n affine, x lir.Val
 
 // aAt is the element of the left operand at row m0+r, term k.
 func (e *emitter) aAt(c *contraction, b []affine, m0 affine, r int64, k affine) affine {
-	if c.a.tiled {
-		return m0.scale(c.k).add(k.scale(c.rows)).plus(r)
+	a := m0.plus(r).scale(c.a.ms).add(k.scale(c.a.ks))
+	if c.a.packed {
+		return a
 	}
-	a := c.a.view.off.add(m0.plus(r).scale(c.a.ms)).add(k.scale(c.a.ks))
+	a = a.add(c.a.view.off)
 	for i, ax := range c.xb {
 		a = a.add(b[i].scale(c.a.view.strides[ax]))
 	}
@@ -190,11 +247,11 @@ func (e *emitter) aAt(c *contraction, b []affine, m0 affine, r int64, k affine) 
 }
 
 // bAt is the element of the right operand at term k0+k, first column of vector v.
-func (e *emitter) bAt(c *contraction, b []affine, n0 affine, vecs, v int64, k0, k affine) affine {
+func (e *emitter) bAt(c *contraction, b []affine, s strip, v int64, k0, k affine) affine {
 	if c.b.packed {
-		return k.scale(vecs * c.lanes).plus(v * c.lanes)
+		return s.at.add(k.scale(s.vecs * c.lanes)).plus(v * c.lanes)
 	}
-	a := c.b.view.off.add(n0.plus(v * c.lanes)).add(k0.add(k).scale(c.b.ks))
+	a := c.b.view.off.add(s.n0.plus(v * c.lanes)).add(k0.add(k).scale(c.b.ks))
 	for i, ax := range c.yb {
 		a = a.add(b[i].scale(c.b.view.strides[ax]))
 	}

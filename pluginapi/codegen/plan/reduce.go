@@ -211,7 +211,7 @@ func (e *emitter) perOutput(n graph.NodeID, shape, ax []int64, f func(outer []af
 	if len(dims) == 0 {
 		return []operand{{typ: t, kind: inScalar, val: f(nil)}}
 	}
-	out := e.allocBuf(t.DType, dims)
+	out := e.allocFor(0, t.DType, dims)
 	e.nest(dims, func(idx []affine) { e.storeAt(out, t.DType, out.at(idx), f(idx)) })
 	return []operand{{typ: t, kind: inMemory, view: out}}
 }

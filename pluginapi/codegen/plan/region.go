@@ -14,10 +14,25 @@ import (
 // until something uses them; otherwise each is computed into work memory. The
 // results hold their memory; the caller releases them.
 func (e *emitter) region(r graph.RegionID, params []operand, lazily bool) []operand {
+	return e.regionInto(r, params, lazily, nil)
+}
+
+// regionInto is region with places for some of the results: nodes that compute
+// them write there at once.
+func (e *emitter) regionInto(r graph.RegionID, params []operand, lazily bool, places map[graph.Ref]*view) []operand {
+	outer := e.want
+	defer func() { e.want = outer }()
 	env := map[graph.Ref]operand{}
 	uses := e.g.UseCounts(r)
 	for _, n := range e.g.Order(r) {
 		restore := e.at(n)
+		e.want = nil
+		for i := range e.g.NumOuts(n) {
+			if v := places[graph.Ref{Node: n, Out: int32(i)}]; v != nil {
+				e.want = append(e.want, make([]*view, i+1-len(e.want))...)
+				e.want[i] = v
+			}
+		}
 		outs := e.node(n, params, env, lazily)
 		for i, o := range outs {
 			ref := graph.Ref{Node: n, Out: int32(i)}

@@ -25,7 +25,7 @@ func (e *emitter) sortNode(n graph.NodeID, ins []operand) []operand {
 	count := shape[axis]
 	out := make([]operand, len(ins))
 	for i, x := range ins {
-		out[i] = operand{typ: x.typ, kind: inMemory, view: e.allocBuf(x.typ.DType, shape)}
+		out[i] = operand{typ: x.typ, kind: inMemory, view: e.allocFor(i, x.typ.DType, shape)}
 	}
 	if numElems(shape) == 0 {
 		return out
@@ -156,7 +156,7 @@ func (e *emitter) concatNode(n graph.NodeID, ins []operand) []operand {
 	e.needScalar("a concatenation")
 	t := e.outType(n, 0)
 	axis := e.g.Attrs(n).Int(op.KAxis)
-	out := operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
+	out := operand{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, t.Shape())}
 	at := int64(0)
 	for _, x := range ins {
 		v := out.view
@@ -175,7 +175,7 @@ func (e *emitter) updateNode(n graph.NodeID, ins []operand) []operand {
 	if t.Rank() == 0 {
 		return []operand{{typ: t, kind: inScalar, val: e.eval(u, nil)}}
 	}
-	out := operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
+	out := operand{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, t.Shape())}
 	e.copyTo(x, out.view)
 	v := out.view
 	for i, d := range t.Shape() {

@@ -41,7 +41,8 @@ type Options struct {
 	// path is relative to the file that embeds it, which is beside the main file.
 	Embed func(file, array string) (types.Type, []byte, error)
 
-	// Tests builds the test blocks too, CheckOnly no graph at all.
+	// Tests builds the test blocks too. CheckOnly builds everything for its
+	// mistakes and gives no graph.
 	Tests     bool
 	CheckOnly bool
 }
@@ -90,14 +91,14 @@ func Compile(ctx context.Context, o Options) (*Result, diag.List) {
 	res.Program = prog
 	diags.Add(found...)
 	diags.Sort()
-	if diags.HasErrors() || o.CheckOnly || ctx.Err() != nil {
+	if diags.HasErrors() || ctx.Err() != nil {
 		return res, diags
 	}
-	out, found := build.Build(ctx, prog, build.Options{Bind: o.Bind, Embed: o.Embed, Tests: o.Tests})
+	out, found := build.Build(ctx, prog, build.Options{Bind: o.Bind, Embed: o.Embed, Tests: o.Tests || o.CheckOnly})
 	diags.Add(found...)
 	diags.Sort()
 	res.Unbound = out.Unbound
-	if diags.HasErrors() || ctx.Err() != nil {
+	if diags.HasErrors() || o.CheckOnly || ctx.Err() != nil {
 		return res, diags
 	}
 	for _, g := range []*graph.Graph{out.Graph, out.TestGraph} {

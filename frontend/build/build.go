@@ -96,7 +96,7 @@ type instance struct {
 
 // evalSteps and evalBytes bound the evaluation of one constant.
 const (
-	evalSteps = 1 << 26
+	evalSteps = 1 << 24
 	evalBytes = 1 << 28
 )
 

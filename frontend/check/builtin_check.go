@@ -14,7 +14,7 @@ func mapOf(pass func(types.DType) bool, wants string) func(*body, *site) Expr {
 		if hint != nil && !hint.IsTensor() {
 			hint = nil
 		}
-		x := b.tensor(s, "x", floatHint(pass, hint, s.args["x"]), pass, wants)
+		x := b.tensor(s, "x", b.floatHint(pass, hint, s.args["x"]), pass, wants)
 		if x == nil {
 			return nil
 		}
@@ -23,8 +23,8 @@ func mapOf(pass func(types.DType) bool, wants string) func(*body, *site) Expr {
 }
 
 // floatHint makes integer literals floats where a row takes only floats.
-func floatHint(pass func(types.DType) bool, hint *Type, e syntax.Expr) *Type {
-	if hint == nil && !pass(types.I64) && pass(types.F64) && flexible(e) {
+func (b *body) floatHint(pass func(types.DType) bool, hint *Type, e syntax.Expr) *Type {
+	if hint == nil && !pass(types.I64) && pass(types.F64) && b.flexible(e) {
 		return scalar(types.F64)
 	}
 	return hint
@@ -70,7 +70,7 @@ func (b *body) alike(s *site, es []syntax.Expr, pass func(types.DType) bool, wan
 	}
 	xs := make([]Expr, len(es))
 	for i, e := range es {
-		if !flexible(e) {
+		if !b.flexible(e) {
 			xs[i] = b.expr(e, hint)
 			if t := xs[i].Type(); t.IsTensor() {
 				hint = scalar(t.DType)
@@ -80,7 +80,7 @@ func (b *body) alike(s *site, es []syntax.Expr, pass func(types.DType) bool, wan
 	}
 	if hint == nil {
 		for _, e := range es {
-			if flexible(e) && (hasFloat(e) || !pass(types.I64) && pass(types.F64)) {
+			if b.flexible(e) && (b.hasFloat(e) || !pass(types.I64) && pass(types.F64)) {
 				hint = scalar(types.F64)
 			}
 		}

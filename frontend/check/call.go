@@ -434,7 +434,7 @@ func (b *body) cast(e syntax.CallExpr, d types.DType, mode CastMode) Expr {
 		return b.bad(e.Span())
 	}
 	var hint *Type
-	if mode == Trapping && flexible(args[0].Value()) && (d.IsFloating() || d.IsInt() && !hasFloat(args[0].Value())) {
+	if mode == Trapping && b.flexible(args[0].Value()) && (d.IsFloating() || d.IsInt() && !b.hasFloat(args[0].Value())) {
 		hint = scalar(d)
 	}
 	x := b.expr(args[0].Value(), hint)

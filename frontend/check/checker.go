@@ -27,6 +27,7 @@ type checker struct {
 	calls   map[*Func][]callEdge
 
 	builtins map[string]*Builtin
+	natures  map[*syntax.Node]nature
 }
 
 type callEdge struct {
@@ -44,7 +45,7 @@ type source struct {
 // a `use` names and others does not hold are reported there.
 // library lists the modules of the standard library, for advice.
 func Check(ctx context.Context, main *Source, others []*Source, library ...string) (*Program, diag.List) {
-	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[*Func][]callEdge{}, builtins: builtinTable()}
+	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[*Func][]callEdge{}, builtins: builtinTable(), natures: map[*syntax.Node]nature{}}
 	for _, s := range append([]*Source{main}, others...) {
 		src := &source{Source: *s, mod: &Module{Name: s.Name, Std: s.Std, File: s.Tree.File, items: map[string]item{}, modules: map[string]*Module{}}}
 		if _, ok := c.sources[s.Name]; !ok {

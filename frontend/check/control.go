@@ -18,11 +18,11 @@ func (b *body) ifExpr(e syntax.IfExpr, want *Type) Expr {
 		return &If{Node{unitType, e.Span()}, cond, then, nil}
 	}
 	var then, els Expr
-	if want == nil && flexible(e.Then()) && !flexible(e.Else()) {
+	if want == nil && b.flexible(e.Then()) && !b.flexible(e.Else()) {
 		els = b.expr(e.Else(), want)
 		then = b.expr(e.Then(), els.Type())
 	} else {
-		if want == nil && flexible(e) && hasFloat(e) {
+		if want == nil && b.flexible(e) && b.hasFloat(e) {
 			want = scalar(types.F64)
 		}
 		then = b.expr(e.Then(), want)

@@ -178,13 +178,13 @@ func (b *body) array(e syntax.ArrayExpr, want *Type) Expr {
 		return &Array{Node{tensorOf(want.DType, dims...), e.Span()}, nil}
 	}
 	out := &Array{Node: Node{T: badType, At: e.Span()}, Elems: make([]Expr, len(elems))}
-	if hint == nil && flexible(e) && hasFloat(e) {
+	if hint == nil && b.flexible(e) && b.hasFloat(e) {
 		hint = scalar(types.F64)
 	}
 	// The first element that is not made of literals decides for those that are.
 	first := -1
 	for i, x := range elems {
-		if !flexible(x) {
+		if !b.flexible(x) {
 			first = i
 			break
 		}

@@ -20,56 +20,61 @@ func count(n int, what string) string {
 }
 
 // flexible reports an expression whose element type comes from its context
-// alone: made of literals without suffixes.
-func flexible(e syntax.Expr) bool {
-	switch e := syntax.Unparen(e).(type) {
-	case syntax.LiteralExpr:
-		if k := e.Token().Kind(); k != syntax.TInt && k != syntax.TFloat {
-			return false
-		}
-		n, ok := syntax.ParseNumber(e.Token().Text())
-		return ok && n.Suffix == ""
-	case syntax.UnaryExpr:
-		return e.Op().Kind() == syntax.TMinus && flexible(e.Operand())
-	case syntax.BinaryExpr:
-		row, ok := binops[e.Op().Kind()]
-		return ok && row.class != opCompare && row.class != opLogic && flexible(e.Left()) && flexible(e.Right())
-	case syntax.ArrayExpr:
-		for _, x := range e.Elems() {
-			if !flexible(x) {
-				return false
-			}
-		}
-		return true
-	case syntax.Block:
-		return e.Tail() != nil && flexible(e.Tail())
-	case syntax.IfExpr:
-		return e.Else() != nil && flexible(e.Then()) && flexible(e.Else())
-	}
-	return false
-}
+// alone: made of literals without suffixes. The answers are kept, so that a
+// long chain of operators is looked at once, not once per operator.
+func (b *body) flexible(e syntax.Expr) bool { return b.c.nature(e).flexible }
 
 // hasFloat reports whether a flexible expression holds a float literal.
-func hasFloat(e syntax.Expr) bool {
-	switch e := syntax.Unparen(e).(type) {
-	case syntax.LiteralExpr:
-		return e.Token().Kind() == syntax.TFloat
-	case syntax.UnaryExpr:
-		return hasFloat(e.Operand())
-	case syntax.BinaryExpr:
-		return hasFloat(e.Left()) || hasFloat(e.Right())
-	case syntax.ArrayExpr:
-		for _, x := range e.Elems() {
-			if hasFloat(x) {
-				return true
-			}
-		}
-	case syntax.Block:
-		return e.Tail() != nil && hasFloat(e.Tail())
-	case syntax.IfExpr:
-		return hasFloat(e.Then()) || e.Else() != nil && hasFloat(e.Else())
+func (b *body) hasFloat(e syntax.Expr) bool { return b.c.nature(e).float }
+
+type nature struct{ flexible, float bool }
+
+// and combines parts that all have to be flexible.
+func (n nature) and(m nature) nature { return nature{n.flexible && m.flexible, n.float || m.float} }
+
+func (c *checker) nature(e syntax.Expr) nature {
+	e = syntax.Unparen(e)
+	if n, ok := c.natures[e.Syntax()]; ok {
+		return n
 	}
-	return false
+	n := c.natureOf(e)
+	c.natures[e.Syntax()] = n
+	return n
+}
+
+func (c *checker) natureOf(e syntax.Expr) nature {
+	switch e := e.(type) {
+	case syntax.LiteralExpr:
+		if k := e.Token().Kind(); k != syntax.TInt && k != syntax.TFloat {
+			return nature{}
+		}
+		n, ok := syntax.ParseNumber(e.Token().Text())
+		return nature{ok && n.Suffix == "", ok && n.IsFloat}
+	case syntax.UnaryExpr:
+		n := c.nature(e.Operand())
+		n.flexible = n.flexible && e.Op().Kind() == syntax.TMinus
+		return n
+	case syntax.BinaryExpr:
+		n := c.nature(e.Left()).and(c.nature(e.Right()))
+		row, ok := binops[e.Op().Kind()]
+		n.flexible = n.flexible && ok && row.class != opCompare && row.class != opLogic
+		return n
+	case syntax.ArrayExpr:
+		n := nature{flexible: true}
+		for _, x := range e.Elems() {
+			n = n.and(c.nature(x))
+		}
+		return n
+	case syntax.Block:
+		if e.Tail() != nil {
+			return c.nature(e.Tail())
+		}
+	case syntax.IfExpr:
+		if e.Else() != nil {
+			return c.nature(e.Then()).and(c.nature(e.Else()))
+		}
+	}
+	return nature{}
 }
 
 // literal gives a number the type its context wants, else i64 or f64.

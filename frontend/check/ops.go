@@ -91,10 +91,10 @@ func (b *body) operands(l, r syntax.Expr, want *Type, compare bool) (x, y Expr) 
 	if compare || want != nil && !want.IsTensor() {
 		hint = nil
 	}
-	lf, rf := flexible(l), flexible(r)
+	lf, rf := b.flexible(l), b.flexible(r)
 	switch {
 	case lf && rf:
-		if hint == nil && (hasFloat(l) || hasFloat(r)) {
+		if hint == nil && (b.hasFloat(l) || b.hasFloat(r)) {
 			hint = scalar(types.F64)
 		}
 		return b.expr(l, hint), b.expr(r, hint)

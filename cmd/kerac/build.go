@@ -104,9 +104,7 @@ func (a *app) build(ctx context.Context, path string, f buildFlags) error {
 	}
 	ps := a.plugins(cfg)
 	defer ps.close()
-	if !cfg.Cache.Off {
-		ps.useCache()
-	}
+	ps.useCache()
 	file := p.keg
 	if file == nil {
 		file = &keg.File{Graph: p.graph}
@@ -380,6 +378,7 @@ func nodeName(g *graph.Graph, d digest.D) string {
 
 // compileAll compiles targets of a program that is not written anywhere.
 func (a *app) compileAll(ctx context.Context, ps *plugins, p *program, wanted []targetConfig) error {
+	ps.useCache()
 	if err := a.optimise(ctx, p); err != nil {
 		return err
 	}
@@ -407,7 +406,6 @@ func (a *app) compileInMemory(ctx context.Context, ps *plugins, p *program, targ
 	if err != nil {
 		return err
 	}
-	ps.useCache()
 	return a.compileAll(ctx, ps, p, wanted)
 }
 

@@ -40,6 +40,9 @@ func (a *app) plugins(c *config) *plugins {
 // useCache opens the cache of compiled sections. A cache that cannot be used only
 // costs time.
 func (p *plugins) useCache() {
+	if p.cache != nil || p.config.Cache.Off {
+		return
+	}
 	dir := p.config.path(p.config.Cache.Dir)
 	var err error
 	if dir == "" {
@@ -95,7 +98,7 @@ func (p *plugins) log() hclog.Logger {
 	if !p.app.verbose {
 		return nil
 	}
-	return hclog.New(&hclog.LoggerOptions{Name: "kerac", Output: p.app.out.stderr, Level: hclog.Info, DisableTime: true})
+	return hclog.New(&hclog.LoggerOptions{Name: "kerac", Output: p.app.out.stderr, Level: hclog.Warn, DisableTime: true})
 }
 
 // close ends every backend process and waits for them.

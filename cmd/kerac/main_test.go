@@ -22,26 +22,32 @@ func programs(t *testing.T, root string) (backends, faulty string) {
 	t.Helper()
 	dir := t.TempDir()
 	backends, faulty = filepath.Join(dir, "bin"), filepath.Join(dir, "faulty")
-	mains, err := filepath.Glob(filepath.Join(root, "plugins", "*", "main.go"))
+	c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", dir+"/all/", "./plugins/...", "./cmd/kera-runner")
+	c.Dir, c.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if text, err := c.CombinedOutput(); err != nil {
+		t.Fatalf("building the backends: %v\n%s", err, text)
+	}
+	for _, d := range []string{backends, faulty} {
+		if err := os.Mkdir(d, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	built, err := os.ReadDir(filepath.Join(dir, "all"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	build := func(out, pkg string) {
-		c := exec.Command("go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w -buildid=", "-o", out, pkg)
-		c.Dir, c.Env = root, append(os.Environ(), "CGO_ENABLED=0")
-		if text, err := c.CombinedOutput(); err != nil {
-			t.Fatalf("building %s: %v\n%s", pkg, err, text)
+	for _, e := range built {
+		to := filepath.Join(backends, "kera-backend-"+e.Name())
+		switch e.Name() {
+		case "faulty":
+			to = filepath.Join(faulty, "kera-backend-faulty")
+		case "kera-runner":
+			to = filepath.Join(backends, "kera-runner")
+		}
+		if err := os.Rename(filepath.Join(dir, "all", e.Name()), to); err != nil {
+			t.Fatal(err)
 		}
 	}
-	for _, p := range mains {
-		name := filepath.Base(filepath.Dir(p))
-		out := backends
-		if name == "faulty" {
-			out = faulty
-		}
-		build(filepath.Join(out, "kera-backend-"+name), "./plugins/"+name)
-	}
-	build(filepath.Join(backends, "kera-runner"), "./cmd/kera-runner")
 	return backends, faulty
 }
 

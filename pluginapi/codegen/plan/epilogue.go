@@ -23,7 +23,7 @@ func (p *epilogue) hole(e *emitter, ins []operand) operand {
 		retain(x)
 	}
 	p.id = e.next()
-	return operand{typ: e.outType(p.node, 0), kind: inLazy, lazy: &lazy{id: p.id, node: p.node}}
+	return operand{typ: e.outType(p.node, 0), kind: inLazy, lazy: newLazy(p.id, p.node, 0, nil)}
 }
 
 // matmulEpilogue emits a fusion made of one contraction and elementwise users

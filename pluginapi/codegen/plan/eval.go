@@ -17,6 +17,22 @@ type lazy struct {
 	node graph.NodeID
 	out  int32
 	ins  []operand
+
+	allocs []*alloc // distinct work memory behind ins
+}
+
+func newLazy(id int, node graph.NodeID, out int32, ins []operand) *lazy {
+	l := &lazy{id: id, node: node, out: out, ins: ins}
+	seen := map[*alloc]bool{}
+	for _, x := range ins {
+		walkAllocs(x, func(a *alloc) {
+			if !seen[a] {
+				seen[a] = true
+				l.allocs = append(l.allocs, a)
+			}
+		})
+	}
+	return l
 }
 
 // eval returns the element of o at idx: an SSA value, in vector code one that

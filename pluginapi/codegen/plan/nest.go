@@ -205,7 +205,7 @@ func (e *emitter) mapNode(n graph.NodeID, ins []operand, lazily bool) []operand 
 	res := make([]operand, 0, outs+1)
 	id := e.next()
 	for i := range outs {
-		res = append(res, operand{typ: e.outType(n, i), kind: inLazy, lazy: &lazy{id: id, node: n, out: int32(i), ins: ins}})
+		res = append(res, operand{typ: e.outType(n, i), kind: inLazy, lazy: newLazy(id, n, int32(i), ins)})
 	}
 	if !traps {
 		if lazily {

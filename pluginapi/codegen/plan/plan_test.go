@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir/lireval"
 	"github.com/kera-lang/kera/pluginapi/conformance"
@@ -109,4 +111,24 @@ func TestEveryOp(t *testing.T) {
 			check(t, g.Graph, 3)
 		})
 	}
+}
+
+// TestSharedChainIsLinear: values used twice, many levels deep, in one fusion.
+func TestSharedChainIsLinear(t *testing.T) {
+	g := graph.New()
+	b := graph.B{Store: g.Store}
+	v := types.Tensor(types.F32, 64)
+	p := b.Params(v, v)
+	x, y := p[0], p[1]
+	for range 200 {
+		x, y = b.N(op.Sub, nil, x, y), x
+	}
+	body := b.Region([]types.Type{v, v}, x)
+	q := b.Params(v, v)
+	out := b.Apply(op.Fusion, nil, []graph.RegionID{body}, q...)
+	r := b.Region([]types.Type{v, v}, out[0], b.NoTrap())
+	if err := g.AddExport(graph.Export{Name: "f", Params: []graph.Port{{Name: "x"}, {Name: "y"}}, Results: []graph.Port{{Name: "r"}}, Region: r, Optimised: graph.None}); err != nil {
+		t.Fatal(err)
+	}
+	check(t, g, 2)
 }

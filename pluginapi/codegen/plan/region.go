@@ -81,6 +81,8 @@ func (e *emitter) releaseAll(os []operand) {
 	}
 }
 
+// walkAllocs visits the work memory behind o. A lazy operand holds each piece
+// once, however many paths lead to it.
 func walkAllocs(o operand, f func(*alloc)) {
 	switch o.kind {
 	case inMemory:
@@ -92,8 +94,8 @@ func walkAllocs(o operand, f func(*alloc)) {
 			walkAllocs(x, f)
 		}
 	case inLazy:
-		for _, x := range o.lazy.ins {
-			walkAllocs(x, f)
+		for _, a := range o.lazy.allocs {
+			f(a)
 		}
 	}
 }
@@ -167,7 +169,7 @@ func (e *emitter) pointwiseNode(n graph.NodeID, ins []operand, lazily bool) []op
 	if o, ok := e.viewNode(n, ins); ok {
 		return []operand{o}
 	}
-	o := operand{typ: e.outType(n, 0), kind: inLazy, lazy: &lazy{id: e.next(), node: n, ins: ins}}
+	o := operand{typ: e.outType(n, 0), kind: inLazy, lazy: newLazy(e.next(), n, 0, ins)}
 	if o.typ.Rank() == 0 {
 		return []operand{e.scalarNode(o)}
 	}

@@ -40,6 +40,7 @@ func (a *app) buildCmd() *cobra.Command {
 	fs.StringArrayVar(&f.bind, "bind", nil, "n=1024, value of a dimension; repeat or separate with commas")
 	fs.BoolVar(&f.keepGoing, "keep-going", false, "record a target that fails as absent and build the others")
 	c.ValidArgsFunction = files("kera", "keg")
+	completing(c, map[string]flagComplete{"target": completeBackends})
 	return c
 }
 

@@ -40,6 +40,8 @@ func (a *app) runCmd() *cobra.Command {
 	fs.StringArrayVar(&f.outputs, "output", nil, "NAME=PATH, where to write an output; repeat as wanted")
 	fs.StringArrayVar(&f.bind, "bind", nil, "n=1024, value of a dimension (source files only)")
 	c.ValidArgsFunction = files("keg", "kera")
+	completing(c, map[string]flagComplete{"entry": completeEntries, "target": completeSections,
+		"input": completeLeaves(false), "output": completeLeaves(true)})
 	return c
 }
 

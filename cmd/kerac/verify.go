@@ -33,6 +33,7 @@ func (a *app) verifyCmd() *cobra.Command {
 	fs.IntVar(&f.cases, "cases", 16, "how many generated cases to run")
 	fs.Uint64Var(&f.seed, "seed", 1, "seed of the generated inputs")
 	c.ValidArgsFunction = files("keg")
+	completing(c, map[string]flagComplete{"entry": completeEntries, "target": completeSections, "input": completeLeaves(false)})
 	return c
 }
 

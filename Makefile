@@ -17,7 +17,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # Backends: one main package each. The faulty one is for tests only.
 PLUGINS := $(filter-out faulty,$(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go))))
 
-.PHONY: build test lint demo bench fuzz clean deps-test go-present
+.PHONY: build test kegcheck lint demo bench fuzz clean deps-test go-present
 
 go-present:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: type 'apt-get install golang' or unpack the release named in go.mod" >&2; exit 1; }
@@ -46,6 +46,16 @@ deps-test:
 test: build deps-test
 	$(GO) vet ./...
 	$(GO) test ./...
+	@$(MAKE) --no-print-directory kegcheck
+
+# Every digest of the example artefacts, and of the golden ones, is recomputed by
+# a verifier that shares no line with the product.
+kegcheck: build deps-test
+	@mkdir -p out/check
+	@for e in digits var pid; do \
+	  bin/kerac build -q examples/$$e/$$e.kera -o out/check/$$e.keg --config examples/kera.yaml >/dev/null; \
+	done
+	python3 tools/kegcheck.py out/check/*.keg $$(find core -name '*.keg' | sort)
 
 lint: go-present
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [[ -z $$bad ]] || { echo "not gofmt: $$bad" >&2; exit 1; }

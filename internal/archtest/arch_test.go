@@ -162,6 +162,17 @@ func TestFileLength(t *testing.T) {
 	})
 }
 
+// TestKegcheckIsShort: the independent verifier stays something to read at a sitting.
+func TestKegcheckIsShort(t *testing.T) {
+	text, err := os.ReadFile("../../tools/kegcheck.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := bytes.Count(text, []byte("\n")); n >= 500 {
+		t.Errorf("tools/kegcheck.py has %d lines; it stays under 500", n)
+	}
+}
+
 func TestPackageComments(t *testing.T) {
 	has := map[string]bool{}
 	sources(t, func(rel string, src []byte) {

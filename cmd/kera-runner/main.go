@@ -23,9 +23,9 @@ import (
 	"runtime"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/kera-lang/kera/pluginapi/native/wire"
-	"golang.org/x/sys/unix"
 )
 
 const usage = `usage: kera-runner --probe    print what this machine can run, as JSON
@@ -95,7 +95,7 @@ func reexec() error {
 			env = append(env, v)
 		}
 	}
-	return fmt.Errorf("restarting: %w", unix.Exec(exe, os.Args, env))
+	return fmt.Errorf("restarting: %w", syscall.Exec(exe, os.Args, env))
 }
 
 // request is a frame read from the host.

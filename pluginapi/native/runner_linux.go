@@ -277,6 +277,9 @@ func (m *Module) Call(ctx context.Context, e *section.Entry, in, out []*Buffer, 
 			*l.ids = append(*l.ids, b.id)
 		}
 	}
+	if err := distinct(c.In, c.Out); err != nil {
+		return nil, fmt.Errorf("native: entry %q: %w", e.Name, err)
+	}
 	if err := r.ensure(ctx); err != nil {
 		return nil, err
 	}
@@ -295,6 +298,22 @@ func (m *Module) Call(ctx context.Context, e *section.Entry, in, out []*Buffer, 
 		res.Fault = &Fault{Signal: unix.SignalName(unix.Signal(w.Signal)), Offset: w.Offset, Inside: w.Offset != ^uint64(0), Address: w.Addr}
 	}
 	return res, nil
+}
+
+// distinct refuses a buffer that is written under two names: generated code
+// assumes that no other buffer overlaps an output.
+func distinct(in, out []uint64) error {
+	seen := make(map[uint64]bool, len(in))
+	for _, id := range in {
+		seen[id] = true
+	}
+	for i, id := range out {
+		if seen[id] {
+			return fmt.Errorf("output %d is also another argument", i)
+		}
+		seen[id] = true
+	}
+	return nil
 }
 
 func u64s(vs ...uint64) []byte {

@@ -8,8 +8,9 @@
 // buffers and code never travel here: both sides map the shared file that the
 // runner inherits as descriptor 3.
 //
-// What must hold: a malformed frame ends the runner with exit code 2 and a
-// line on standard error; end of input ends it at once, whatever it is doing.
+// What must hold: a frame whose length is impossible ends the runner with exit
+// code 2 and a line on standard error, a request that makes no sense is answered
+// with OpError; end of input ends the runner at once, whatever it is doing.
 package wire
 
 import (

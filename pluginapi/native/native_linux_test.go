@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
+	"golang.org/x/sys/unix"
 )
 
 var buildRunner = sync.OnceValues(func() (string, error) {
@@ -54,7 +56,7 @@ const testCode = "" +
 	// 256: endless push
 	"50ebfd"
 
-func code(t *testing.T) []byte {
+func code(t testing.TB) []byte {
 	t.Helper()
 	b, err := hex.DecodeString(testCode)
 	if err != nil {
@@ -65,7 +67,33 @@ func code(t *testing.T) []byte {
 
 var runnerDir string
 
+// envAsHost makes the test binary a host that runs an endless loop in the
+// runner it names, until it is killed.
+const envAsHost = "KERA_TEST_AS_HOST"
+
+func asHost(runner string) {
+	ctx := context.Background()
+	r, err := New(Options{Path: runner})
+	if err != nil {
+		panic(err)
+	}
+	code, err := hex.DecodeString(testCode)
+	if err != nil {
+		panic(err)
+	}
+	m, err := r.Load(ctx, code)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(r.proc.cmd.Process.Pid)
+	_, err = m.Call(ctx, &section.Entry{WorkAlign: 64, Phases: []section.Phase{{Offset: 128, Tiles: 8}}}, nil, nil, CallOptions{})
+	panic(err)
+}
+
 func TestMain(m *testing.M) {
+	if runner := os.Getenv(envAsHost); runner != "" {
+		asHost(runner)
+	}
 	dir, err := os.MkdirTemp("", "kera-native")
 	if err != nil {
 		panic(err)
@@ -76,7 +104,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func start(t *testing.T) (*Runner, context.Context) {
+func start(t testing.TB) (*Runner, context.Context) {
 	t.Helper()
 	if runtime.GOARCH != "amd64" {
 		t.Skip("not checked: the test code is for amd64")
@@ -100,7 +128,7 @@ func entry(offset, tiles uint64, elems int64) *section.Entry {
 }
 
 // setup loads the test code and makes one input and one output of n words.
-func setup(t *testing.T, n uint64) (*Runner, *Module, []*Buffer, []*Buffer) {
+func setup(t testing.TB, n uint64) (*Runner, *Module, []*Buffer, []*Buffer) {
 	t.Helper()
 	r, ctx := start(t)
 	m, err := r.Load(ctx, code(t))
@@ -244,6 +272,59 @@ func TestInputEndsProcess(t *testing.T) {
 		}
 	case <-time.After(5 * time.Second):
 		t.Fatal("the runner did not end")
+	}
+}
+
+// TestHostKilled: when the host dies by SIGKILL the runner ends, though
+// generated code never returns.
+func TestHostKilled(t *testing.T) {
+	r, _ := start(t)
+	host := exec.Command(os.Args[0])
+	host.Env = append(os.Environ(), envAsHost+"="+r.path)
+	out, err := host.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Start(); err != nil {
+		t.Fatal(err)
+	}
+	var pid int
+	if _, err := fmt.Fscan(out, &pid); err != nil {
+		t.Fatal(err)
+	}
+	if err := host.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = host.Wait() // it was killed
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(time.Millisecond) {
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+		if err != nil || strings.Contains(string(stat), ") Z ") {
+			return // gone, or waiting for init to collect it
+		}
+		if time.Now().After(end) {
+			_ = unix.Kill(pid, unix.SIGKILL)
+			t.Fatalf("the runner still runs: %s", stat)
+		}
+	}
+}
+
+func TestAliasedOutputsAreRefused(t *testing.T) {
+	_, m, in, out := setup(t, 1)
+	if _, err := m.Call(context.Background(), entry(0, 1, 1), in, in, CallOptions{}); err == nil || !strings.Contains(err.Error(), "also another argument") {
+		t.Errorf("got %v", err)
+	}
+	if res, err := m.Call(context.Background(), entry(0, 1, 1), in, out, CallOptions{}); err != nil || res.Fault != nil {
+		t.Errorf("%+v, %v", res, err)
+	}
+}
+
+// BenchmarkCall is the cost of a call that does next to nothing.
+func BenchmarkCall(b *testing.B) {
+	_, m, in, out := setup(b, 1)
+	for b.Loop() {
+		if _, err := m.Call(context.Background(), entry(0, 1, 1), in, out, CallOptions{Threads: 1}); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -118,6 +118,9 @@ func (m *machine) handle(op wire.Op, payload []byte) ([]byte, error) {
 		if err := d.Done(); err != nil {
 			return nil, err
 		}
+		if _, ok := m.buffers[id]; ok || n == 0 {
+			return nil, fmt.Errorf("buffer %d of %d bytes cannot be mapped", id, n)
+		}
 		b, err := unix.Mmap(wire.SharedFD, int64(off), int(n), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 		if err != nil {
 			return nil, fmt.Errorf("mapping buffer %d: %w", id, err)
@@ -130,6 +133,9 @@ func (m *machine) handle(op wire.Op, payload []byte) ([]byte, error) {
 		id, off, n := d.U64(), d.U64(), d.U64()
 		if err := d.Done(); err != nil {
 			return nil, err
+		}
+		if _, ok := m.modules[id]; ok || n == 0 {
+			return nil, fmt.Errorf("module %d of %d bytes cannot be loaded", id, n)
 		}
 		return nil, m.load(id, off, n)
 	case wire.OpUnload:
@@ -185,6 +191,9 @@ func (m *machine) load(id, off, n uint64) error {
 // scratch returns at least n bytes at an alignment.
 func (m *machine) scratch(n, align uint64) ([]byte, error) {
 	align = max(align, 64)
+	if n > 1<<46 || align > 1<<20 || align&(align-1) != 0 {
+		return nil, fmt.Errorf("work memory of %d bytes aligned to %d", n, align)
+	}
 	if need := n + align; uint64(len(m.work)) < need {
 		if m.work != nil {
 			if err := unix.Munmap(m.work); err != nil {
@@ -239,7 +248,7 @@ func (m *machine) call(c *wire.Call) (*wire.Result, error) {
 		return nil, err
 	}
 	for i, p := range c.Phases {
-		if p.Offset >= uint64(len(code)) || p.HasLoop && (p.Cond+4 > c.Work || uint64(p.Back) > uint64(i)) {
+		if p.Offset >= uint64(len(code)) || p.HasLoop && (c.Work < 4 || p.Cond > c.Work-4 || uint64(p.Back) > uint64(i)) {
 			return nil, fmt.Errorf("phase %d lies outside the module", i)
 		}
 	}

@@ -11,7 +11,7 @@ import (
 // TestFrameOffsets compares the offsets that the assembly uses with the type.
 func TestFrameOffsets(t *testing.T) {
 	var f frame
-	src, err := os.ReadFile("call_amd64.s")
+	src, err := os.ReadFile("call_linux_amd64.s")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ test: build deps-test
 kegcheck: build deps-test
 	@mkdir -p out/check
 	@for e in digits var pid; do \
-	  bin/kerac build -q examples/$$e/$$e.kera -o out/check/$$e.keg --config examples/kera.yaml >/dev/null; \
+	  bin/kerac build -q examples/$$e/$$e.kera -o out/check/$$e.keg --config examples/kera.yaml; \
 	done
 	python3 tools/kegcheck.py out/check/*.keg $$(find core -name '*.keg' | sort)
 

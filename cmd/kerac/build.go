@@ -455,6 +455,9 @@ func (a *app) buildResult(p *program, f buildFlags, rows []buildTarget, bytes in
 			a.out.note("%-24s %s", k, duration(time.Duration(t.times[k])))
 		}
 	}
+	if a.out.quiet && !a.out.json {
+		return nil // the file is the result
+	}
 	return a.out.result(j, func(w *bufio.Writer) {
 		fmt.Fprintf(w, "%s: %d bytes, fingerprint %s\n", f.out, bytes, fp)
 		fmt.Fprintf(w, "  entries  %s\n", strings.Join(j.Entries, ", "))

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
 	"testing"
 
 	"github.com/kera-lang/kera/core/graph"
@@ -99,6 +103,63 @@ func TestInnerLoopsDoNotSpill(t *testing.T) {
 	}
 }
 
+// TestMatmulInnerLoop looks at the hottest code there is: nothing but the
+// planned multiply-adds with a broadcast from memory, two loads, and address
+// arithmetic.
+func TestMatmulInnerLoop(t *testing.T) {
+	objdump, err := exec.LookPath("objdump")
+	if err != nil {
+		t.Skip("not checked: objdump is not installed")
+	}
+	l := isel.AVX512()
+	s := mustCompile(t, matmulCase(256, 256, 256).graph(t), l)
+	path := filepath.Join(t.TempDir(), "code")
+	if err := os.WriteFile(path, s.Artifact, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := exec.Command(objdump, "-D", "-b", "binary", "-mi386:x86-64", "-Mintel", "--no-show-raw-insn", path).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The innermost loop with the most multiply-adds: a jump back, and what
+	// lies between, if that has no jump itself.
+	lines := strings.Split(string(text), "\n")
+	at := map[string]int{}
+	jump := regexp.MustCompile(`\tj[a-z]+ +0x([0-9a-f]+)`)
+	var best []string
+	last := 0
+	for i, line := range lines {
+		addr, _, _ := strings.Cut(strings.TrimSpace(line), ":")
+		at[addr] = i
+		m := jump.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if from, ok := at[m[1]]; ok && from >= last {
+			if body := lines[from:i]; strings.Count(strings.Join(body, "\n"), "vfmadd") > strings.Count(strings.Join(best, "\n"), "vfmadd") {
+				best = body
+			}
+		}
+		last = i
+	}
+	count := map[string]int{}
+	for _, line := range best {
+		switch {
+		case strings.Contains(line, "vfmadd231ps") && strings.Contains(line, "BCST"):
+			count["fma"]++
+		case strings.Contains(line, "vmovups") && strings.Contains(line, ",ZMMWORD"):
+			count["load"]++
+		case strings.Contains(line, "\tv"):
+			count["other vector"]++
+		case strings.Contains(line, "[rsp"):
+			count["stack"]++
+		}
+	}
+	if count["fma"] != 28 || count["load"] != 2 || count["other vector"] != 0 || count["stack"] != 0 {
+		t.Errorf("%v\n%s", count, strings.Join(best, "\n"))
+	}
+}
+
 // BenchmarkCode times the code in the runner, without the protocol.
 func BenchmarkCode(b *testing.B) {
 	ctx := context.Background()
@@ -130,6 +191,7 @@ func BenchmarkCode(b *testing.B) {
 						bufs[k] = append(bufs[k], buf)
 					}
 				}
+				b.ResetTimer()
 				res, err := m.Call(ctx, e, bufs[0], bufs[1], native.CallOptions{Threads: 1, Repeat: b.N})
 				if err != nil || res.Fault != nil {
 					b.Fatal(res, err)

@@ -171,12 +171,18 @@ func (lo *lowering) nested(b *lir.Block, params []mir.Reg, then func(yields []mi
 			then(ys)
 		}
 	}
+	lo.leave(mark)
+	return reached
+}
+
+// leave forgets what is valid only inside the block that ends: deferred loads,
+// and constants cached since mark.
+func (lo *lowering) leave(mark int) {
 	lo.late = lo.late[:0]
 	for _, k := range lo.undo[mark:] {
 		delete(lo.cache, k)
 	}
 	lo.undo = lo.undo[:mark]
-	return reached
 }
 
 func (lo *lowering) bind(vs []lir.Value, rs []mir.Reg) {
@@ -249,10 +255,7 @@ func (lo *lowering) while(s *lir.Stmt) {
 		c := lo.condition(s.Blocks[0].Yield[0])
 		lo.b.Branch(n, c.br, mir.Args{Uses: c.uses, Imm: c.imm, Cond: c.cond}, mir.To(body, params...), mir.To(exit, params...))
 	}
-	for _, k := range lo.undo[mark:] {
-		delete(lo.cache, k)
-	}
-	lo.undo = lo.undo[:mark]
+	lo.leave(mark)
 	lo.depth--
 	lo.b.Start(exit)
 	lo.bind(s.Results, lo.b.Params(exit))

@@ -293,6 +293,32 @@ func (g *gen) conv(op lir.Op, t lir.Type) lir.Value {
 	return g.constant(t)
 }
 
+// checkSeed compares one random function with the evaluator.
+func checkSeed(t *testing.T, l *Level, seed int64) {
+	t.Helper()
+	m := randomFunc(l, seed)
+	if err := lir.Verify(m.Funcs[0]); err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	in := make([]byte, bufBytes)
+	r := rand.New(rand.NewSource(seed))
+	for i := range in {
+		in[i] = byte(r.Intn(256))
+	}
+	same(t, l, m, fmt.Sprintf("seed %d", seed), [][]byte{in}, []int{bufBytes}, bufBytes, 3)
+}
+
+// FuzzRandomFunctions explores more seeds than the test.
+func FuzzRandomFunctions(f *testing.F) {
+	f.Add(int64(1 << 32))
+	f.Fuzz(func(t *testing.T, seed int64) {
+		for _, l := range levels() {
+			runner(t, l)
+			checkSeed(t, l, seed)
+		}
+	})
+}
+
 func TestRandomFunctions(t *testing.T) {
 	n := int64(120)
 	if testing.Short() {
@@ -302,16 +328,7 @@ func TestRandomFunctions(t *testing.T) {
 		t.Run(l.Name, func(t *testing.T) {
 			runner(t, l)
 			for seed := int64(0); seed < n; seed++ {
-				m := randomFunc(l, seed)
-				if err := lir.Verify(m.Funcs[0]); err != nil {
-					t.Fatalf("seed %d: %v", seed, err)
-				}
-				in := make([]byte, bufBytes)
-				r := rand.New(rand.NewSource(seed))
-				for i := range in {
-					in[i] = byte(r.Intn(256))
-				}
-				same(t, l, m, fmt.Sprintf("seed %d", seed), [][]byte{in}, []int{bufBytes}, bufBytes, 3)
+				checkSeed(t, l, seed)
 				if t.Failed() {
 					return
 				}

@@ -27,12 +27,13 @@ type output struct {
 	live    bool // stderr is a terminal: a progress line is welcome
 	mu      sync.Mutex
 	showing bool
+	next    time.Time // no progress line before this
 }
 
 func newOutput(stdout, stderr io.Writer, getenv func(string) string) *output {
 	plain := getenv("NO_COLOR") != "" || getenv("TERM") == "dumb"
 	live := isTerminal(stderr)
-	return &output{stdout: stdout, stderr: stderr, live: live && getenv("TERM") != "dumb",
+	return &output{stdout: stdout, stderr: stderr, next: time.Now().Add(progressAfter), live: live && getenv("TERM") != "dumb",
 		color: live && !plain, paint: isTerminal(stdout) && !plain}
 }
 
@@ -87,6 +88,12 @@ func (o *output) note(format string, args ...any) {
 	fmt.Fprintf(o.stderr, format+"\n", args...)
 }
 
+// Short work shows no progress, and no line is shown too briefly to be read.
+const (
+	progressAfter = 300 * time.Millisecond
+	progressEvery = 100 * time.Millisecond
+)
+
 // progress replaces the line on a terminal that says what is going on.
 func (o *output) progress(format string, args ...any) {
 	if !o.live || o.quiet {
@@ -94,6 +101,11 @@ func (o *output) progress(format string, args ...any) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	now := time.Now()
+	if now.Before(o.next) {
+		return
+	}
+	o.next = now.Add(progressEvery)
 	line := fmt.Sprintf(format, args...)
 	if len(line) > 78 {
 		line = line[:75] + "..."

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kera-lang/kera/core/diag"
 )
@@ -44,6 +45,11 @@ func TestProgressIsWipedBeforeAnythingElse(t *testing.T) {
 	var out, err bytes.Buffer
 	o := newOutput(&out, &err, env(nil))
 	o.live = true
+	o.progress("too soon")
+	if err.Len() != 0 {
+		t.Errorf("shown at once: %q", err.String())
+	}
+	o.next = time.Time{}
 	o.progress("working %s", strings.Repeat("x", 200))
 	o.note("said")
 	if got := err.String(); !strings.HasSuffix(got, "\r\x1b[Ksaid\n") || strings.Contains(got, strings.Repeat("x", 80)) {

@@ -18,7 +18,7 @@ import (
 
 // every is an imaginary machine with all vector forms at the given width.
 func every(bytes int) lir.Target {
-	return lir.Target{Name: "every", VecBytes: bytes, MatmulRows: 4, MatmulVecs: 2,
+	return lir.Target{Name: "every", VecBytes: bytes, MatmulRows: 4, MatmulVecs: 2, Grain: 32,
 		Vec: func(o lir.Op, e, _ lir.Elem, _ int) bool { return lir.Defined(o, e, true) }}
 }
 
@@ -109,7 +109,7 @@ func execute(p *plan.Plan, c conformance.Call) (code uint32, out [][]byte) {
 		}
 		work := bytes.Repeat([]byte{0xa5}, int(e.Work))
 		for _, ph := range e.Phases {
-			for tile := range ph.Tiles {
+			for tile := ph.Tiles - 1; tile >= 0; tile-- { // tiles may run in any order
 				code = lireval.Run(p.Module.Funcs[ph.Func], p.Module.Consts, c.Inputs, out, work, uint64(tile))
 			}
 		}

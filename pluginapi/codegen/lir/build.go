@@ -227,3 +227,13 @@ func (b *Builder) TypeOf(v Value) Type { return b.F.Types[v] }
 
 // Len returns the number of statements in the block being built.
 func (b *Builder) Len() int { return len(b.cur.Stmts) }
+
+// Independent marks the statement that is last in the block being built, if it
+// is a loop without carried values, as one whose trips may run in any order.
+func (b *Builder) Independent(grain int64) {
+	if n := len(b.cur.Stmts); n > 0 {
+		if s := &b.cur.Stmts[n-1]; s.Op == For && len(s.Results) == 0 && grain > 0 {
+			s.Grain = grain
+		}
+	}
+}

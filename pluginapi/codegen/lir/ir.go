@@ -173,6 +173,11 @@ type Stmt struct {
 	Mem     Mem
 	Addr    Addr
 	Blocks  []*Block // For: body. While: condition, body. If: then, else
+
+	// Grain, on a For without carried values, says that its trips are
+	// independent of each other and how many of them are worth a tile of their
+	// own. 0: run them in order.
+	Grain int64
 }
 
 // Block is a list of statements with parameters and the values it yields.

@@ -264,6 +264,10 @@ func convFrom(o Op, to Elem) []Elem {
 	return nil
 }
 
+// DefaultGrain is some tens of microseconds of simple work, against a few for a
+// barrier between phases.
+const DefaultGrain = 1 << 17
+
 // Target is what a backend tells the loop plan about itself.
 type Target struct {
 	Name     string
@@ -272,6 +276,10 @@ type Target struct {
 	// MatmulRows and MatmulVecs are the register tile of a contraction: rows by
 	// full vectors (AVX-512: 14 x 2).
 	MatmulRows, MatmulVecs int
+
+	// Grain is the work, in elements or fused multiply-adds, that is worth a tile
+	// of its own on another thread. 0: DefaultGrain.
+	Grain int64
 
 	// Vec reports whether the vector form of o exists for result element e (for
 	// comparisons and stores, the operand's) at lanes lanes; for conversions

@@ -63,6 +63,9 @@ func (p *printer) stmt(s *Stmt, depth int) {
 	case Extract, LaneDown, For:
 		fmt.Fprintf(&p.b, " %d", s.Imm)
 	}
+	if s.Grain > 0 {
+		fmt.Fprintf(&p.b, " grain=%d", s.Grain)
+	}
 	fmt.Fprintf(&p.b, " ;n%d\n", s.Node)
 	names := map[Op][]string{For: {"body"}, While: {"cond", "body"}, If: {"then", "else"}}[s.Op]
 	for i, b := range s.Blocks {

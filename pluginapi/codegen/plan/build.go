@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -51,7 +52,7 @@ func entryRegion(x *graph.Export) (graph.RegionID, []graph.Bound) {
 func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes map[graph.NodeID]int32, coded map[int32]bool) error {
 	r, _ := entryRegion(x)
 	e := &emitter{g: g, b: lir.NewFunc(fmt.Sprintf("entry%d", len(p.Entries))), tgt: tgt, mem: &arena{}, out: p,
-		heavy: heavyTable(), nodeIx: nodes, consts: map[graph.NodeID]int{}, lanes: 1, memo: []memoTab{{}}}
+		heavy: heavyTable(), nodeIx: nodes, consts: map[graph.NodeID]int{}, lanes: 1, grain: cmp.Or(tgt.Grain, lir.DefaultGrain), memo: []memoTab{{}}}
 	scratch := e.mem.get(maxVecBytes)
 	scratch.refs = 1
 	e.tailBuf = e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: scratch.off, Bytes: scratch.size})
@@ -71,10 +72,16 @@ func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes 
 	if err := lir.Verify(f); err != nil {
 		return err
 	}
-	lir.Walk(f.Body, func(s *lir.Stmt) { coded[s.Node] = true })
-	ent.Work, ent.Flops = e.mem.high, e.flops
-	ent.Phases = []Phase{{Func: len(p.Module.Funcs), Tiles: 1}}
-	p.Module.Funcs = append(p.Module.Funcs, f)
+	parts, work := lir.Split(f, e.mem.high)
+	for _, part := range parts {
+		if err := lir.Verify(part.Func); err != nil {
+			return err
+		}
+		lir.Walk(part.Func.Body, func(s *lir.Stmt) { coded[s.Node] = true })
+		ent.Phases = append(ent.Phases, Phase{Func: len(p.Module.Funcs), Tiles: part.Tiles})
+		p.Module.Funcs = append(p.Module.Funcs, part.Func)
+	}
+	ent.Work, ent.Flops = work, e.flops
 	p.Entries = append(p.Entries, ent)
 	return nil
 }

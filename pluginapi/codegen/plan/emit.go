@@ -21,14 +21,16 @@ type emitter struct {
 	nodeIx map[graph.NodeID]int32
 	consts map[graph.NodeID]int // const node -> buffer
 
-	seq     int       // numbers lazy nodes
-	tailBuf int       // see tail
-	epi     *epilogue // the contraction whose fusion is being emitted, or nil
-	flops   float64
-	want    []*view   // where the outputs of the node being emitted should go, see allocFor
-	lanes   int       // vector lanes of the code being emitted, 1 for scalar
-	rec     *recorder // what a probe of a loop nest touches, or nil
-	memo    []memoTab // values of lazy nodes, innermost block last
+	seq       int       // numbers lazy nodes
+	tailBuf   int       // see tail
+	epi       *epilogue // the contraction whose fusion is being emitted, or nil
+	flops     float64
+	grain     int64     // work worth a tile
+	scratched int       // how often scratch memory was taken so far
+	want      []*view   // where the outputs of the node being emitted should go, see allocFor
+	lanes     int       // vector lanes of the code being emitted, 1 for scalar
+	rec       *recorder // what a probe of a loop nest touches, or nil
+	memo      []memoTab // values of lazy nodes, innermost block last
 }
 
 type memoTab map[string]lir.Value
@@ -103,6 +105,23 @@ func (e *emitter) loop(n int64, body func(i affine)) {
 			e.scope(func() { body(counter(i, n)) })
 			return nil
 		})
+	}
+}
+
+// together emits a loop whose trips are independent: each reads what was there
+// before and writes places of its own. Big ones are marked, so that their trips
+// may be spread over threads. work is what one trip costs, in elements. A trip
+// that needs scratch memory shares it with the others and so keeps its turn.
+func (e *emitter) together(n int64, work int64, body func(i affine)) {
+	e.independent(work, func() { e.loop(n, body) })
+}
+
+// independent marks the one loop that f emits last.
+func (e *emitter) independent(work int64, f func()) {
+	before := e.scratched
+	f()
+	if e.scratched == before {
+		e.b.Independent(max(e.grain/max(work, 1), 1))
 	}
 }
 
@@ -250,6 +269,7 @@ func (e *emitter) maskOf(c lir.Value, t lir.Type) lir.Value {
 // allocBuf takes work memory for a dense value and declares a buffer for it.
 func (e *emitter) allocBuf(d types.DType, dims []int64) view {
 	e.needScalar("work memory")
+	e.scratched++
 	a := e.mem.get(numElems(dims) * int64(d.Size()))
 	buf := e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: a.off, Bytes: a.size})
 	return view{buf: buf, alloc: a, strides: dense(dims)}
@@ -267,6 +287,7 @@ func (e *emitter) allocFor(i int, d types.DType, dims []int64) view {
 // scratch takes work memory for raw elements; the caller frees it.
 func (e *emitter) scratch(bytes int64) view {
 	e.needScalar("work memory")
+	e.scratched++
 	a := e.mem.get(bytes)
 	buf := e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: a.off, Bytes: a.size})
 	return view{buf: buf, alloc: a, strides: []int64{1}}
@@ -349,6 +370,7 @@ func (e *emitter) tail(bytes int64) int {
 	if bytes > maxVecBytes {
 		panic("BUG: plan: vector wider than its scratch")
 	}
+	e.scratched++
 	return e.tailBuf
 }
 

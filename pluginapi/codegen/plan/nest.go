@@ -61,7 +61,11 @@ func (e *emitter) pointwise(dims []int64, srcs []operand, dsts []view) {
 	var level func(g int)
 	level = func(g int) {
 		if g < len(outer) {
-			e.loop(outer[g].n, func(i affine) { idx[outer[g].axis] = i; level(g + 1) })
+			work := int64(1)
+			for _, h := range groups[g+1:] {
+				work *= h.n
+			}
+			e.together(outer[g].n, work, func(i affine) { idx[outer[g].axis] = i; level(g + 1) })
 			return
 		}
 		if len(groups) == 0 {
@@ -94,7 +98,7 @@ func (e *emitter) innermost(n int64, body func(i affine)) {
 			}
 		}
 	}
-	e.loop(n, body)
+	e.together(n, 1, body)
 }
 
 // unrollBelow bounds the statements of a vector body that is repeated in one
@@ -109,14 +113,18 @@ func (e *emitter) vectorLoop(n, lanes int64, body func(i affine)) {
 	at := int64(0)
 	if size <= unrollBelow && end >= 2*block {
 		at = end - end%block
-		e.carry(0, at, block, nil, func(i affine, _ []lir.Value) []lir.Value {
-			for u := range int64(unrollBy) {
-				body(one(i.plus(u * lanes)))
-			}
-			return nil
+		e.independent(block, func() {
+			e.carry(0, at, block, nil, func(i affine, _ []lir.Value) []lir.Value {
+				for u := range int64(unrollBy) {
+					body(one(i.plus(u * lanes)))
+				}
+				return nil
+			})
 		})
 	}
-	e.carry(at, end, lanes, nil, func(i affine, _ []lir.Value) []lir.Value { body(one(i)); return nil })
+	e.independent(lanes, func() {
+		e.carry(at, end, lanes, nil, func(i affine, _ []lir.Value) []lir.Value { body(one(i)); return nil })
+	})
 }
 
 // bodySize counts the statements that f would emit.

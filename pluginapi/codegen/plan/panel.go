@@ -9,11 +9,12 @@ import (
 // cacheBytes is how much of the left operand is kept near: part of a core's
 // second-level cache. All of this is performance only.
 const (
-	farBytes   = 2048
-	reuseRows  = 32 // rows of A that use a packed B
-	reusePanel = 2  // panels of B that use a packed A
-	cacheBytes = 1 << 20
-	rowPad     = 16 // elements between packed rows, against shared cache sets
+	farBytes    = 2048
+	reuseRows   = 32 // rows of A that use a packed B
+	reusePanel  = 2  // panels of B that use a packed A
+	cacheBytes  = 1 << 20
+	workPerLane = 8  // multiply-adds that cost about as much as one element of a loop over memory
+	rowPad      = 16 // elements between packed rows, against shared cache sets
 )
 
 // placeOperands decides where the kernel reads each operand.
@@ -52,7 +53,7 @@ func (e *emitter) placeOperands(c *contraction) {
 
 // packA stores the left operand row by row, the rows padded apart.
 func (e *emitter) packA(c *contraction, b []affine) {
-	e.loop(c.m, func(m affine) {
+	e.together(c.m, c.k, func(m affine) {
 		e.innermost(c.k, func(k affine) {
 			v := e.operandAt(c, c.x, c.xb, c.xm, c.xk, c.mDims, b, m, k)
 			e.storeAt(c.a.view, c.kd, m.scale(c.a.ms).add(k), v)
@@ -70,11 +71,11 @@ type strip struct {
 }
 
 // strips emits f for every strip of columns; kLen is the length of the chunk
-// that is packed.
-func (e *emitter) strips(c *contraction, kLen int64, f func(s strip)) {
+// that is packed, rows how many rows meet each strip. Strips are independent.
+func (e *emitter) strips(c *contraction, kLen, rows int64, f func(s strip)) {
 	panel := c.vecs * c.lanes
 	full := c.n / panel
-	e.loop(full, func(p affine) {
+	e.together(full, panel*kLen*rows/workPerLane, func(p affine) {
 		f(strip{n0: p.scale(panel), at: p.scale(panel * kLen), vecs: c.vecs, valid: c.lanes})
 	})
 	if left := c.n - full*panel; left > 0 {
@@ -110,7 +111,7 @@ type chunkSpan struct {
 // in cache, every strip of columns against each.
 func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	if c.b.packed {
-		e.strips(c, k.kLen, func(s strip) { e.packB(c, b, s, k) })
+		e.strips(c, k.kLen, 1, func(s strip) { e.packB(c, b, s, k) })
 	}
 	tile := func(m0 affine, rows int64, s strip) {
 		if !e.try(int(c.lanes), func() { e.tile(c, b, m0, rows, s, k) }) {
@@ -119,13 +120,14 @@ func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	}
 	tiles := c.m / c.rows
 	perBlock := max(cacheBytes/(k.kLen*int64(c.kd.Size())*c.rows), 1)
-	e.loop((tiles+perBlock-1)/perBlock, func(block affine) {
-		e.strips(c, k.kLen, func(s strip) {
+	rows := min(perBlock, tiles) * c.rows
+	e.together((tiles+perBlock-1)/perBlock, rows*c.n*k.kLen/workPerLane, func(block affine) {
+		e.strips(c, k.kLen, rows, func(s strip) {
 			e.tilesOf(block, tiles, perBlock, func(t affine) { tile(t.scale(c.rows), c.rows, s) })
 		})
 	})
 	if left := c.m % c.rows; left > 0 {
-		e.strips(c, k.kLen, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
+		e.strips(c, k.kLen, left, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
 	}
 }
 

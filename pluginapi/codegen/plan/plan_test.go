@@ -22,6 +22,7 @@ func targets() []lir.Target {
 		{Name: "scalar"},
 		{Name: "v16", VecBytes: 16, MatmulRows: 4, MatmulVecs: 2, Vec: every},
 		{Name: "v64", VecBytes: 64, MatmulRows: 14, MatmulVecs: 2, Vec: every},
+		{Name: "tiled", VecBytes: 16, MatmulRows: 2, MatmulVecs: 1, Vec: every, Grain: 24},
 	}
 }
 
@@ -41,7 +42,7 @@ func run(p *Plan, entry string, inputs [][]byte) (code uint32, out [][]byte, err
 		}
 		work := bytes.Repeat([]byte{0xa5}, int(e.Work))
 		for _, ph := range e.Phases {
-			for tile := range ph.Tiles {
+			for tile := ph.Tiles - 1; tile >= 0; tile-- { // tiles may run in any order
 				if code = lireval.Run(p.Module.Funcs[ph.Func], p.Module.Consts, inputs, out, work, uint64(tile)); code != 0 {
 					return code, out, nil
 				}
@@ -131,4 +132,29 @@ func TestSharedChainIsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	check(t, g, 2)
+}
+
+// TestTiles: with a small grain the cases really are cut into tiles.
+func TestTiles(t *testing.T) {
+	tgt := targets()[3]
+	tiled := 0
+	for _, g := range conformance.Groups() {
+		if g.Name != "f32" {
+			continue
+		}
+		p, err := Build(context.Background(), g.Graph, Options{Target: tgt, Entries: []string{"add/2", "dot_general/fma/f32/matmul", "reduce/sum/long"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range p.Entries {
+			for _, ph := range e.Phases {
+				if ph.Tiles > 1 {
+					tiled++
+				}
+			}
+		}
+	}
+	if tiled < 3 {
+		t.Errorf("only %d phases of several tiles", tiled)
+	}
 }

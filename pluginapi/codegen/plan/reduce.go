@@ -208,11 +208,20 @@ func (e *emitter) perOutput(n graph.NodeID, shape, ax []int64, f func(outer []af
 	e.needScalar(e.g.Op(n).String())
 	t := e.outType(n, 0)
 	dims := rest(shape, ax)
+	if numElems(dims) == 0 {
+		return []operand{{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, dims)}}
+	}
 	if len(dims) == 0 {
 		return []operand{{typ: t, kind: inScalar, val: f(nil)}}
 	}
 	out := e.allocFor(0, t.DType, dims)
-	e.nest(dims, func(idx []affine) { e.storeAt(out, t.DType, out.at(idx), f(idx)) })
+	work := numElems(shape) / dims[0]
+	e.together(dims[0], work, func(i affine) {
+		e.nest(dims[1:], func(in []affine) {
+			idx := append([]affine{i}, in...)
+			e.storeAt(out, t.DType, out.at(idx), f(idx))
+		})
+	})
 	return []operand{{typ: t, kind: inMemory, view: out}}
 }
 
@@ -225,7 +234,7 @@ func (e *emitter) foldSeries(f fold, s series) lir.Value {
 	parts := e.scratch(chunks * int64(f.d.Size()))
 	defer e.free(parts)
 	full := s.n / chunkLen
-	e.loop(full, func(c affine) {
+	e.together(full, chunkLen, func(c affine) {
 		e.storeAt(parts, f.d, c, e.chunk(f, s, c.scale(chunkLen), chunkLen))
 	})
 	if rest := s.n % chunkLen; rest > 0 {

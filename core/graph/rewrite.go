@@ -149,12 +149,12 @@ func (g *Graph) Erased() (*Graph, error) {
 	}
 	out := New()
 	CopyBlobs(out.Store, g.Store)
-	w := &Rewriter{Src: g.Store, Dst: out.Store, Type: types.Type.Erased}
+	e := &eraser{src: g.Store, dst: out.Store, node: make([]NodeID, g.NumNodes()), region: make([]RegionID, g.NumRegions())}
+	if err := e.all(); err != nil {
+		return nil, fmt.Errorf("erasing memory spaces: %w", err)
+	}
 	for _, x := range g.Exports {
-		r, err := w.Region(x.Region)
-		if err != nil {
-			return nil, fmt.Errorf("export %q: erasing memory spaces: %w", x.Name, err)
-		}
+		r := e.region[x.Region]
 		x.Region, x.Optimised, x.OptBound = r, None, nil
 		x.Bound = append([]Bound{}, x.Bound...)
 		for i := range x.Bound {
@@ -163,4 +163,60 @@ func (g *Graph) Erased() (*Graph, error) {
 		out.Exports = append(out.Exports, x)
 	}
 	return out, nil
+}
+
+// eraser copies a whole store with spaces erased, each node and region once.
+type eraser struct {
+	src, dst *Store
+	node     []NodeID
+	region   []RegionID
+	done     RegionID // regions before it are copied
+}
+
+func (e *eraser) all() error {
+	for i := range e.node {
+		def := e.src.Def(NodeID(i))
+		for k := range def.Outs {
+			def.Outs[k] = def.Outs[k].Erased()
+		}
+		def.Ins = e.refs(def.Ins)
+		def.Regions = append([]RegionID{}, def.Regions...)
+		for k, r := range def.Regions {
+			if err := e.until(r + 1); err != nil {
+				return err
+			}
+			def.Regions[k] = e.region[r]
+		}
+		id, err := e.dst.Add(def)
+		if err != nil {
+			return fmt.Errorf("node %d: %w", i, err)
+		}
+		e.node[i] = id
+	}
+	return e.until(RegionID(len(e.region)))
+}
+
+// until copies the regions before r, whose results are copied already: regions
+// are in the order of their insertion, and all of these precede some node.
+func (e *eraser) until(r RegionID) error {
+	for ; e.done < r; e.done++ {
+		ps := e.src.ParamTypes(e.done)
+		for i := range ps {
+			ps[i] = ps[i].Erased()
+		}
+		c, err := e.dst.AddRegion(ps, e.refs(e.src.Results(e.done)))
+		if err != nil {
+			return fmt.Errorf("region %d: %w", e.done, err)
+		}
+		e.region[e.done] = c
+	}
+	return nil
+}
+
+func (e *eraser) refs(rs []Ref) []Ref {
+	out := make([]Ref, len(rs))
+	for i, r := range rs {
+		out[i] = Ref{e.node[r.Node], r.Out}
+	}
+	return out
 }

@@ -53,18 +53,54 @@ func Validate(g *Graph, pass string) error {
 			return &InvalidError{Pass: pass, Export: g.Exports[i].Name, Region: None, Node: -1, Rule: "export order", Err: fmt.Errorf("exports must ascend by name")}
 		}
 	}
-	var roots []RegionID
-	for i := range g.Exports {
-		roots = append(roots, g.Exports[i].Region, g.Exports[i].Optimised)
+	v := &validator{
+		g: g, nodes: checker{Store: g.Store},
+		seenNode: make([]bool, g.NumNodes()), seenRegion: make([]bool, g.NumRegions()),
 	}
-	seen := make([]bool, g.NumNodes())
-	for _, r := range g.RegionsUnder(roots...) {
-		if err := g.validateRegion(r, seen); err != nil {
-			err.Pass = pass
-			return err
+	for i := range g.Exports {
+		for _, r := range [2]RegionID{g.Exports[i].Region, g.Exports[i].Optimised} {
+			if err := v.region(r); err != nil {
+				err.Pass = pass
+				return err
+			}
 		}
 	}
 	return nil
+}
+
+// MaxReach bounds the nodes that the regions of a graph reach in all, a node
+// counting once for each region that reaches it: what every pass has to walk,
+// which sharing could make quadratic in the size of the graph.
+const MaxReach = 1 << 28
+
+// validator checks regions, contained ones first.
+type validator struct {
+	g                    *Graph
+	nodes                checker
+	seenNode, seenRegion []bool
+	reached              int
+}
+
+func (v *validator) region(r RegionID) *InvalidError {
+	if r == None || v.seenRegion[r] {
+		return nil
+	}
+	v.seenRegion[r] = true
+	order := v.g.Order(r)
+	if v.reached += len(order); v.reached > MaxReach {
+		return &InvalidError{Region: r, Node: -1, Rule: "region sizes", Err: fmt.Errorf("the regions reach more than %d nodes", MaxReach)}
+	}
+	for _, n := range order {
+		for _, c := range v.g.Regions(n) {
+			if c < 0 || int(c) >= len(v.seenRegion) {
+				return &InvalidError{Region: r, Node: n, Op: v.g.Op(n), Rule: "regions precede", Err: fmt.Errorf("region %d does not exist", c)}
+			}
+			if err := v.region(c); err != nil {
+				return err
+			}
+		}
+	}
+	return v.check(r, order)
 }
 
 func (g *Graph) validateExport(x *Export) *InvalidError {
@@ -119,21 +155,20 @@ func (g *Graph) validateExport(x *Export) *InvalidError {
 	return nil
 }
 
-func (g *Graph) validateRegion(r RegionID, seen []bool) *InvalidError {
+func (v *validator) check(r RegionID, order []NodeID) *InvalidError {
+	g := v.g
 	bad := func(rule string, err error) *InvalidError {
 		return &InvalidError{Region: r, Node: -1, Rule: rule, Err: err}
 	}
 	if d := g.RegionDepth(r); d > MaxRegionDepth {
 		return bad("region depth", fmt.Errorf("%d exceeds %d", d, MaxRegionDepth))
 	}
-	order := g.Order(r)
-	c := checker{Store: g.Store}
 	for _, n := range order {
-		if n < g.ruled || seen[n] {
+		if n < g.ruled || v.seenNode[n] {
 			continue
 		}
-		seen[n] = true
-		if rule, err := c.node(n); err != nil {
+		v.seenNode[n] = true
+		if rule, err := v.nodes.node(n); err != nil {
 			return &InvalidError{Region: r, Node: n, Op: g.Op(n), Rule: rule, Err: err}
 		}
 	}
@@ -225,13 +260,19 @@ func VerifyDigests(g *Graph) error {
 			return fmt.Errorf("blob %s has digest %s", d.Short(), got.Short())
 		}
 	}
+	var e digest.Enc
+	seen := make([]bool, g.NumNodes())
 	for _, r := range g.RegionsUnder(roots...) {
 		for _, n := range g.Order(r) {
-			if got := g.nodeDigest(g.Op(n), g.Version(n), g.OutTypes(n), g.Ins(n), g.Attrs(n), g.Regions(n)); got != g.dig[n] {
+			if seen[n] {
+				continue
+			}
+			seen[n] = true
+			if got := g.hashNode(&e, g.Op(n), g.Version(n), g.OutTypes(n), g.Ins(n), g.Attrs(n), g.Regions(n)); got != g.dig[n] {
 				return fmt.Errorf("node %d has digest %s, recorded %s", n, got.Short(), g.dig[n].Short())
 			}
 		}
-		if got := g.regionDigest(g.Params(r), g.Results(r)); got != g.regDig[r] {
+		if got := g.hashRegion(&e, g.Params(r), g.Results(r)); got != g.regDig[r] {
 			return fmt.Errorf("region %d has digest %s, recorded %s", r, got.Short(), g.regDig[r].Short())
 		}
 	}

@@ -176,7 +176,10 @@ func (d *decoder) attrs() *FormatError {
 
 func decodeAttrs(c *cursor) op.Attrs {
 	n := c.count(7)
-	var as op.Attrs
+	if n == 0 {
+		return nil
+	}
+	as := make(op.Attrs, 0, n)
 	for i := 0; i < n && c.err == nil; i++ {
 		a := op.Attr{Key: op.Key(c.u16()), Kind: op.AttrKind(c.u8())}
 		if i > 0 && a.Key <= as[i-1].Key {

@@ -3,6 +3,8 @@ package keg
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/kera-lang/kera/core/digest"
 	"github.com/kera-lang/kera/core/graph"
@@ -129,6 +131,37 @@ func (e *encoder) regionTable() []byte {
 	w.U32(params)
 	w.U32(results)
 	return slices.Concat(w.B, pe.B, re.B, ps.B, rs.B)
+}
+
+// limits refuses what the reader would refuse.
+func (e *encoder) limits() error {
+	for _, s := range e.strs {
+		if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
+			return fmt.Errorf("name %q is not text", s)
+		}
+	}
+	var w digest.Enc
+	for _, t := range e.types {
+		w.Reset()
+		if graph.EncodeType(&w, e.g.TypeByID(t)); len(w.B) > maxTypeBytes {
+			return fmt.Errorf("a type takes %d bytes, more than %d", len(w.B), maxTypeBytes)
+		}
+	}
+	for i := range e.g.Exports {
+		x := &e.g.Exports[i]
+		if max(portDepth(x.Params), portDepth(x.Results)) > maxPortDepth+1 {
+			return fmt.Errorf("export %q: fields nested deeper than %d", x.Name, maxPortDepth)
+		}
+	}
+	return nil
+}
+
+func portDepth(ps []graph.Port) int {
+	n := 0
+	for _, p := range ps {
+		n = max(n, portDepth(p.Fields)+1)
+	}
+	return n
 }
 
 func (e *encoder) exports() ([]byte, error) {

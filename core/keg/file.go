@@ -83,7 +83,8 @@ func writeFile(path string, fill func(*os.File) error) (err error) {
 }
 
 // Replace adds target to the encoded file b, or replaces the section of the
-// same key. All other sections keep their bytes.
+// same key. All other sections keep their bytes. It checks the header and the
+// section digests of b, but does not decode its graph.
 func Replace(b []byte, target Target) ([]byte, error) {
 	p, err := parse(b)
 	if err != nil {

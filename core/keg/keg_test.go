@@ -2,11 +2,15 @@ package keg
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"testing"
 
+	"github.com/kera-lang/kera/core/digest"
 	"github.com/kera-lang/kera/core/graph"
 )
 
@@ -58,8 +62,7 @@ func wantFormatError(t *testing.T, err error, what string) {
 func TestTruncated(t *testing.T) {
 	for _, f := range []*File{tiny(t), full(t)} {
 		b := encoded(t, f)
-		step := max(len(b)/2000, 1)
-		for n := 0; n < len(b); n += step {
+		for n := range b {
 			_, err := Read(b[:n:n], ReadOptions{})
 			wantFormatError(t, err, "cut")
 		}
@@ -77,6 +80,62 @@ func TestFlipped(t *testing.T) {
 	}
 	if _, err := Read(b, ReadOptions{}); err != nil {
 		t.Fatal(err)
+	}
+	b = encoded(t, full(t))
+	for bit := 0; bit < 8*len(b); bit += 61 {
+		b[bit/8] ^= 1 << (bit % 8)
+		_, err := Read(b, ReadOptions{})
+		wantFormatError(t, err, "flipped")
+		b[bit/8] ^= 1 << (bit % 8)
+	}
+}
+
+// TestRefused: what a writer must not write, and a reader must not take.
+func TestRefused(t *testing.T) {
+	change := func(do func(f *File)) *File {
+		f := full(t)
+		do(f)
+		return f
+	}
+	for name, f := range map[string]*File{
+		"required unknown section": change(func(f *File) { f.Unknown[0].Flags = FlagRequired }),
+		"known kind as unknown":    change(func(f *File) { f.Unknown[0].Kind = KindPlan }),
+		"two equal targets":        change(func(f *File) { f.Targets[1] = f.Targets[0] }),
+		"name that is not text":    change(func(f *File) { f.Graph.Exports[0].Params[0].Name = "\xff" }),
+		"missing blob": change(func(f *File) {
+			f.Graph.Exports[0].Bound = []graph.Bound{{Type: f.Graph.Exports[0].Bound[0].Type, Blob: digest.Plain(nil)}}
+		}),
+	} {
+		if _, err := Encode(f, WriteOptions{}); err == nil {
+			t.Errorf("%s: written", name)
+		}
+	}
+	b := encoded(t, full(t))
+	for i := range 11 {
+		row := b[headerSize+entrySize*i:]
+		if binary.LittleEndian.Uint32(row) == 40 {
+			row[4] |= byte(FlagRequired)
+		}
+	}
+	reseal(b)
+	_, err := Read(b, ReadOptions{})
+	wantFormatError(t, err, "required unknown section")
+	if !strings.Contains(err.Error(), "requires") {
+		t.Error(err)
+	}
+}
+
+// TestMemory: reading allocates a small multiple of the file.
+func TestMemory(t *testing.T) {
+	b := encoded(t, &File{Graph: wide(20000)})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if _, err := Read(b, ReadOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 8*uint64(len(b)) {
+		t.Errorf("%d bytes allocated to read %d", n, len(b))
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/kera-lang/kera/core/digest"
 )
@@ -155,17 +157,20 @@ func (p *parsed) checkEntry(i int, end, size, fileLen uint64) *FormatError {
 // blobs are left to blobTable, which needs each blob's digest anyway.
 func (p *parsed) checkDigests() error {
 	ok := make([]bool, len(p.secs))
+	var next atomic.Int64
 	var wg sync.WaitGroup
-	for i := range p.secs {
+	for range min(len(p.secs), runtime.GOMAXPROCS(0)) {
 		wg.Go(func() {
-			e := &p.secs[i]
-			switch {
-			case e.kind == KindBlobs:
-				ok[i] = true
-			case e.kind >= KindTarget:
-				ok[i] = digest.OfBlob(e.b) == e.dig
-			default:
-				ok[i] = digest.Plain(e.b) == e.dig
+			for i := int(next.Add(1)) - 1; i < len(p.secs); i = int(next.Add(1)) - 1 {
+				e := &p.secs[i]
+				switch {
+				case e.kind == KindBlobs:
+					ok[i] = true
+				case e.kind >= KindTarget:
+					ok[i] = digest.OfBlob(e.b) == e.dig
+				default:
+					ok[i] = digest.Plain(e.b) == e.dig
+				}
 			}
 		})
 	}

@@ -78,6 +78,9 @@ func sections(f *File, o WriteOptions) ([]raw, error) {
 	ord := canonical(f.Graph)
 	prov := ord.provenance(o.OmitProvenance)
 	e := &encoder{order: ord, strs: ord.strings(prov)}
+	if err := e.limits(); err != nil {
+		return nil, err
+	}
 	secs := []raw{
 		plain(KindStrings, flagsOf(KindStrings), e.strings()),
 		plain(KindTypes, flagsOf(KindTypes), e.typeTable()),

@@ -17,6 +17,10 @@ func TestControl(t *testing.T) {
 		{"i64: let mut x = 40; for i in 0..3 while x != 1 { x /= 2 }; x", "trap loop bound"},
 		{"i64: let mut x = 8; for i in 0..3 while x != 1 { x /= 2 }; x", "1"},
 		{"i64: let mut x = 8; for i in 0..8 while i < 3 { x += i }; x", "11"},
+		{"i64: let mut n = 0; let mut s = 0; for i in 0..9 while { n += 1; n < 4 } { s += 10 }; s + n", "34"},
+		{"i64: let mut n = 0; for i in 0..{ n += 1; 3 } { n += 10 }; n", "31"},
+		{"i64: let mut n = 2; let mut s = 0; for i in n..n + 3 { n = 100; s += i }; s", "9"},
+		{"i64: let x = [1, 2, 3]; let mut n = 0; let s = sum i in 0..len(x) { x[i] }; n += len([1, 2]); s + n", "8"},
 		{"i64: let mut x = 1; for i in 0..0 while x != 1 { x = 2 }; x", "1"},
 		{"i64: let mut x = 1; for i in 0..0 while x == 1 { x = 2 }; x", "trap loop bound"},
 		{"(i64, i64): let mut a = 1; let mut b = 2; if a < b { let t = a; a = b; b = t } ; (a, b)", "2; 1"},
@@ -98,6 +102,9 @@ y }
 pub fn main() -> i64 { let z = 0
 g(0, 1 / z) }`, "trap division"},
 		// Named arguments and fields run as written.
+		{`fn g(x: i64, y: i64) -> i64 { x - y }
+pub fn main() -> i64 { let z = 0
+g(y = 1 / z, x = i64.MAX + i64(z == 0)) }`, "trap division"},
 		{`struct P { a: i64, b: i64 }
 pub fn main() -> i64 { let z = 0
 let p = P { b: 1 / z, a: i64.MAX + i64(z == 0) }

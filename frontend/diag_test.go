@@ -73,12 +73,19 @@ func TestDiagnostics(t *testing.T) {
 		"pub fn f[n](x: f64[n]) -> f64[n - 2] { inner(x) }\nfn inner[n](x: f64[n]) -> f64[n - 2] { x[1..n - 1] }\nexport f[n = 1]\n",
 		"const A: i32 = 2147483647 + 1\nconst B: i64 = [1, 2][A] + 1\nfn f() -> i64 { B }\n",
 		"fn f(x: f64) -> f64 {\n    x + 1.0\n    x\n}\nfn g(x: f64) -> f64 { let y = x; }\n",
-		"use std.maths\nuse std.math.{clam}\nfn f() -> f64 { std.math.square(2.0) }\n",
+		"use std.math.{clam}\nuse std.math\nfn f() -> f64 { std.math.square(2.0) }\n",
 	} {
 		_, ds := compileText(src, Options{})
 		fmt.Fprintf(&b, "%s---\n%s\n======\n", src, texts(ds))
 	}
 	golden(t, "diagnostics.txt", b.String())
+}
+
+func TestUnknownModule(t *testing.T) {
+	_, ds := compileText("use std.maths\n", Options{})
+	if len(ds) != 1 || ds[0].Code != diag.UnknownModule || ds[0].Fix == nil || ds[0].Fix.Edits[0].Text != "std.math" {
+		t.Error(texts(ds))
+	}
 }
 
 // TestNoCascade: one mistake makes one diagnostic.
@@ -93,6 +100,11 @@ func TestNoCascade(t *testing.T) {
 		"fn f(a: i64) -> i64 { let mut b = a; b = 1.5; b }\n",
 		"fn f(n: i64) -> i64 { let mut s = 0; for i in n { s += i }; s }\n",
 		"fn f(a: i64[2]) -> i64 { map i in 0..q { a[i] } }\n",
+		"const A: i64 = f()\nfn f() -> i64 { A }\n",
+		"pub fn f() -> i64 { A + g() }\nconst A: i64 = 1\nfn g() -> i64 { B }\nconst B: i64 = f()\n",
+		"struct S { s: S }\nfn f(s: S) -> S { s.s }\n",
+		"type A = B\ntype B = A\nfn f(a: A) -> B { a }\n",
+		"const A: i64 = B\nconst B: i64 = A\nfn f(x: f64[A]) -> f64[B] { x }\n",
 		"use nowhere.{a, b}\nfn f() -> i64 { 1 }\n",
 	} {
 		_, ds := compileText(src, Options{})

@@ -217,6 +217,9 @@ func (bd *builder) export(name string, fn *check.Func, dims map[*check.Atom]int6
 	}
 	in := bd.instance(fn, dims, at)
 	if in.failed {
+		if !bd.diags.HasErrors() && bd.ctx.Err() == nil {
+			panic("BUG: " + name + " cannot be built, and nothing says why")
+		}
 		return
 	}
 	x := graph.Export{Name: name, Region: in.region, Optimised: graph.None}
@@ -283,6 +286,9 @@ func (bd *builder) tests(p *check.Program) []Test {
 		}
 		for _, t := range m.Tests {
 			entry := t.Name
+			if entry == "" {
+				entry = "(no name)"
+			}
 			if m != p.Main {
 				entry = m.Name + ": " + t.Name
 			}

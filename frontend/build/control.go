@@ -137,17 +137,21 @@ func (f *fn) forLoop(e *check.For) {
 			f.env[e.Var] = f.leaf(f.b.N(op.Add, nil, s, trip))
 		}
 	}
+	var goOn0 graph.Ref
+	if e.While != nil {
+		// The condition is asked before the first turn and after every one.
+		if e.Var != nil {
+			f.env[e.Var] = lo
+		}
+		goOn0 = f.tensor(e.While)
+	}
 	var carried []graph.Ref
 	for _, l := range vars {
 		carried = f.leaves(f.env[l], carried)
 	}
 	nvars := len(carried)
 	if e.While != nil {
-		// The condition is asked before the first turn and after every one.
-		if e.Var != nil {
-			f.env[e.Var] = lo
-		}
-		carried = append(carried, f.tensor(e.While))
+		carried = append(carried, goOn0)
 	}
 	if traps {
 		carried = append(carried, f.fr.trap)
@@ -171,12 +175,16 @@ func (f *fn) forLoop(e *check.For) {
 		}
 		index(trip, lo)
 		f.lower(e.Body)
+		var again graph.Ref
+		if e.While != nil {
+			index(f.b.N(op.Add, nil, trip, f.b.I64(1)), lo)
+			again = f.tensor(e.While)
+		}
 		for _, l := range vars {
 			results = f.leaves(f.env[l], results)
 		}
 		if e.While != nil {
-			index(f.b.N(op.Add, nil, trip, f.b.I64(1)), lo)
-			results = append(results, f.tensor(e.While))
+			results = append(results, again)
 		}
 		if traps {
 			results = append(results, body.trap)

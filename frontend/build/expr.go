@@ -144,9 +144,12 @@ func axesTo(n int) []int64 {
 }
 
 func (f *fn) call(e *check.Call) value {
-	args := make([]graph.Ref, 0, len(e.Args))
-	for _, a := range e.Args {
-		args = append(args, f.pack(f.lower(a)))
+	args := make([]graph.Ref, len(e.Args), len(e.Args)+4)
+	for i := range e.Args {
+		if e.Order != nil {
+			i = e.Order[i]
+		}
+		args[i] = f.pack(f.lower(e.Args[i]))
 	}
 	dims := map[*check.Atom]int64{}
 	for i, a := range e.Fn.Dims {

@@ -14,6 +14,7 @@ type body struct {
 	c     *checker
 	mod   *Module
 	fn    *Func // nil outside of functions
+	owner any   // the *Func or *Const whose value is checked, or nil
 	dims  map[string]*Atom
 	scope map[string]*Local
 	par   int // how many parallel bodies are around
@@ -255,9 +256,8 @@ func (b *body) polyOf(x Expr) (Dim, bool) {
 			return AtomDim(x.Local.atom), true
 		}
 	case *Block:
-		if x.Tail != nil {
-			d, ok := b.polyOf(x.Tail)
-			return d, ok && (len(x.Stmts) == 0 || !d.changes())
+		if x.Tail != nil && len(x.Stmts) == 0 { // statements can trap and assign
+			return b.polyOf(x.Tail)
 		}
 	case *Unary:
 		if d, ok := b.polyOf(x.X); ok && x.Op == Neg {

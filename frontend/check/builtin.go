@@ -117,6 +117,9 @@ func (b *body) builtin(row *Builtin, e syntax.CallExpr, want *Type) Expr {
 			if !slices.Contains(row.params, name) && !slices.Contains(row.params, name+"?") {
 				return fail(a.Name().Span(), "`%s` has no parameter `%s`", row.Name, name)
 			}
+			if !optionNames[name] {
+				return fail(a.Name().Span(), "`%s` of `%s` is given by position", name, row.Name)
+			}
 		case next < len(row.params) && row.params[next] == "...":
 			s.rest = append(s.rest, a.Value())
 			continue

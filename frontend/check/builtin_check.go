@@ -427,7 +427,17 @@ func checkLen(b *body, s *site) Expr {
 	if !ok {
 		return nil
 	}
-	// The operand is evaluated for its traps, like any other.
-	return &Block{Node: Node{scalar(types.I64), s.at}, Stmts: []Stmt{&Eval{x}},
-		Tail: &DimVal{Node{scalar(types.I64), s.at}, x.Type().Dims[a]}}
+	size := &DimVal{Node{scalar(types.I64), s.at}, x.Type().Dims[a]}
+	for y := x; ; {
+		switch v := y.(type) {
+		case *LocalRef, *ConstRef:
+			return size
+		case *FieldRef:
+			y = v.X
+			continue
+		}
+		break
+	}
+	// Any other operand is evaluated for its traps.
+	return &Block{Node: Node{scalar(types.I64), s.at}, Stmts: []Stmt{&Eval{x}}, Tail: size}
 }

@@ -184,11 +184,28 @@ func (b *body) slots(args []syntax.Arg, names []string, what string, at, def dia
 	return out, ok
 }
 
+// written is the order in which the arguments in slots were written; nil if
+// that is the order of the slots.
+func written(args, slots []syntax.Arg) []int {
+	var order []int
+	moved := false
+	for at, a := range args {
+		for i, s := range slots {
+			if s.Syntax() == a.Syntax() {
+				order = append(order, i)
+				moved = moved || i != at
+			}
+		}
+	}
+	if !moved {
+		return nil
+	}
+	return order
+}
+
 func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic []syntax.Arg, hasGeneric bool, want *Type) Expr {
 	fn := it.fn
-	if b.fn != nil {
-		b.c.calls[b.fn] = append(b.c.calls[b.fn], callEdge{fn, at})
-	}
+	b.uses(fn, fn.Name, fn.At, at)
 	names := make([]string, len(fn.Params))
 	for i, p := range fn.Params {
 		names[i] = p.Name
@@ -203,7 +220,7 @@ func (b *body) callFunc(e syntax.CallExpr, it *funcItem, at diag.Span, generic [
 		b.argsAnyway(e)
 		return b.bad(e.Span())
 	}
-	out := &Call{Node: Node{badType, e.Span()}, Fn: fn, Args: make([]Expr, len(fn.Params))}
+	out := &Call{Node: Node{badType, e.Span()}, Fn: fn, Args: make([]Expr, len(fn.Params)), Order: written(e.Args(), slots)}
 	for i, a := range slots {
 		p := fn.Params[i]
 		if a.Syntax() == nil {

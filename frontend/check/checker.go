@@ -24,15 +24,18 @@ type checker struct {
 	order   []*source
 	library []string
 	atoms   int
-	calls   map[*Func][]callEdge
+	calls   map[any][]callEdge // of *Func and *Const
 
 	builtins map[string]*Builtin
 	natures  map[*syntax.Node]nature
 }
 
+// callEdge is a use of a function or constant.
 type callEdge struct {
-	to *Func
-	at diag.Span
+	to   any
+	name string
+	decl diag.Span
+	at   diag.Span
 }
 
 type source struct {
@@ -45,7 +48,7 @@ type source struct {
 // a `use` names and others does not hold are reported there.
 // library lists the modules of the standard library, for advice.
 func Check(ctx context.Context, main *Source, others []*Source, library ...string) (*Program, diag.List) {
-	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[*Func][]callEdge{}, builtins: builtinTable(), natures: map[*syntax.Node]nature{}}
+	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[any][]callEdge{}, builtins: builtinTable(), natures: map[*syntax.Node]nature{}}
 	for _, s := range append([]*Source{main}, others...) {
 		src := &source{Source: *s, mod: &Module{Name: s.Name, Std: s.Std, File: s.Tree.File, items: map[string]item{}, modules: map[string]*Module{}}}
 		if _, ok := c.sources[s.Name]; !ok {
@@ -217,27 +220,28 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// recursion reports cycles of calls: a graph cannot express them.
+// recursion reports cycles of calls, also through constants: a graph cannot
+// express them.
 func (c *checker) recursion() {
 	const (
 		unseen = iota
 		active
 		done
 	)
-	state := map[*Func]int{}
-	var visit func(f *Func)
-	visit = func(f *Func) {
+	state := map[any]int{}
+	var visit func(f any, name string)
+	visit = func(f any, name string) {
 		state[f] = active
 		for _, e := range c.calls[f] {
 			switch state[e.to] {
 			case unseen:
-				visit(e.to)
+				visit(e.to, e.name)
 			case active:
-				d := c.errorf(diag.Recursion, e.at, "`%s` calls itself", e.to.Name)
+				d := c.errorf(diag.Recursion, e.at, "`%s` calls itself", e.name)
 				if e.to != f {
-					d.Message = "`" + f.Name + "` calls `" + e.to.Name + "`, which calls it in turn"
+					d.Message = "`" + name + "` needs `" + e.name + "`, which needs it in turn"
 				}
-				d.Related(e.to.At, "declared here").Notef("a program is a finite graph, so recursion cannot be expressed: write a loop")
+				d.Related(e.decl, "declared here").Notef("a program is a finite graph, so recursion cannot be expressed: write a loop")
 			}
 		}
 		state[f] = done
@@ -245,8 +249,15 @@ func (c *checker) recursion() {
 	for _, s := range c.order {
 		for _, f := range s.mod.Funcs {
 			if state[f] == unseen {
-				visit(f)
+				visit(f, f.Name)
 			}
 		}
+	}
+}
+
+// uses notes that the function or constant being checked needs another.
+func (b *body) uses(to any, name string, decl, at diag.Span) {
+	if b.owner != nil {
+		b.c.calls[b.owner] = append(b.c.calls[b.owner], callEdge{to, name, decl, at})
 	}
 }

@@ -135,6 +135,7 @@ func (b *body) itemValue(it item, at diag.Span) Expr {
 		if it.def.Type.IsBad() {
 			return b.bad(at)
 		}
+		b.uses(it.def, it.name, it.span, at)
 		return &ConstRef{Node{it.def.Type, at}, it.def}
 	case *funcItem:
 		b.c.errorf(diag.NotAValue, at, "`%s` is a function, not a value", it.name).Notef("functions are called: %s(...)", it.name)

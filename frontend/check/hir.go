@@ -264,9 +264,10 @@ type (
 	// Call calls a function. Dims are its parameters' values, in order.
 	Call struct {
 		Node
-		Fn   *Func
-		Dims []Dim
-		Args []Expr
+		Fn    *Func
+		Dims  []Dim
+		Args  []Expr
+		Order []int // the order of evaluation, if it is not that of Args
 	}
 
 	// Prim is a builtin function: Row says which, Ints and Dims are its static

@@ -23,7 +23,8 @@ type itemBase struct {
 	pub   bool
 	span  diag.Span // of the name
 	node  *syntax.Node
-	state int // 0 untouched, 1 being resolved, 2 resolved
+	state int  // 0 untouched, 1 being resolved, 2 resolved
+	loop  bool // its definition needs itself
 }
 
 func (b *itemBase) module() *Module { return b.mod }
@@ -43,7 +44,7 @@ func (b *itemBase) begin(c *checker) bool {
 		return true
 	case 1:
 		c.errorf(diag.CyclicDefinition, b.span, "the definition of `%s` needs itself", b.name)
-		b.state = 2
+		b.state, b.loop = 2, true
 	}
 	return false
 }
@@ -221,9 +222,13 @@ func (a *aliasItem) resolve(c *checker) {
 
 func (k *constItem) resolve(c *checker) {
 	if !k.begin(c) {
+		if k.loop {
+			k.def.Type = badType
+		}
 		return
 	}
 	f := c.bodyOf(k.mod, nil, nil)
+	f.owner = k.def
 	if t := k.decl.Type(); t != nil {
 		k.def.Type = f.typeExpr(t)
 	}
@@ -240,6 +245,9 @@ func (k *constItem) resolve(c *checker) {
 		k.def.Type = x.Type()
 	}
 	k.def.Value = x
+	if x.Type().IsBad() {
+		k.def.Type = badType
+	}
 	if k.def.Type.IsScalar(types.I64) {
 		if d, ok := f.polyOf(x); ok {
 			_, k.ok = d.Const()
@@ -323,6 +331,7 @@ func (f *funcItem) resolve(c *checker) {
 
 func (f *funcItem) body(c *checker) {
 	b := c.bodyOf(f.mod, f.fn, f.dims)
+	b.owner = f.fn
 	for _, p := range f.fn.Params {
 		if p.Name != "" {
 			b.scope[p.Name] = p

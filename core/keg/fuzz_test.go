@@ -129,7 +129,11 @@ func TestSealedFlips(t *testing.T) {
 			continue
 		}
 		accepted := 0
-		for bit := range 8 * len(orig) {
+		stride := 1 // every bit of the smallest file, a sample of the others
+		if s.name != "tiny" {
+			stride = 5
+		}
+		for bit := 0; bit < 8*len(orig); bit += stride {
 			b := bytes.Clone(orig)
 			b[bit/8] ^= 1 << (bit % 8)
 			f, err := readSealed(b)
@@ -142,6 +146,6 @@ func TestSealedFlips(t *testing.T) {
 				t.Fatalf("%s: bit %d flipped: accepted, but written back as other bytes", s.name, bit)
 			}
 		}
-		t.Logf("%s: %d of %d flips make another graph", s.name, accepted, 8*len(orig))
+		t.Logf("%s: %d of %d flips make another graph", s.name, accepted, 8*len(orig)/stride)
 	}
 }

@@ -97,8 +97,9 @@ func Graph(ctx context.Context, g *graph.Graph, l *isel.Level, entries []string)
 		return nil, nil, err
 	}
 	est := estimate(p, l)
+	cm := codeMap(code)
 	d := &section.Descriptor{Triple: Triple, Features: l.Features, Kind: section.KindCode,
-		Nodes: p.Nodes, CodeMap: codeMap(code.Nodes), Folded: p.Folded,
+		Nodes: p.Nodes, CodeMap: cm, Folded: folded(p, cm),
 		Estimate: &section.Estimate{Min: est.Min, Typ: est.Typ, Max: est.Max, Confidence: est.Confidence}}
 	for _, e := range p.Entries {
 		d.Entries = append(d.Entries, entry(p, code, e))
@@ -124,8 +125,13 @@ func buffers(ts []types.Type) []section.Buffer {
 	return out
 }
 
-// codeMap turns marks into entries; node 0 of a plan is no node.
-func codeMap(marks []asm.CodeNode) []section.CodeMapEntry {
+// codeMap turns marks into entries; node 0 of a plan is no node, which is also
+// what the constants after the code are due to.
+func codeMap(code *isel.Code) []section.CodeMapEntry {
+	marks := code.Nodes
+	if code.Text < len(code.Bytes) {
+		marks = append(slices.Clone(marks), asm.CodeNode{Offset: int32(code.Text), Node: -1})
+	}
 	var out []section.CodeMapEntry
 	for _, m := range marks {
 		node := uint32(max(m.Node, 0))
@@ -133,6 +139,22 @@ func codeMap(marks []asm.CodeNode) []section.CodeMapEntry {
 			continue
 		}
 		out = append(out, section.CodeMapEntry{Offset: uint64(m.Offset), Node: node})
+	}
+	return out
+}
+
+// folded lists the nodes without code of their own: what the plan folded, and
+// what instruction selection did (constants in immediates, loads in operands).
+func folded(p *plan.Plan, cm []section.CodeMapEntry) []uint32 {
+	has := make([]bool, len(p.Nodes))
+	for _, m := range cm {
+		has[m.Node] = true
+	}
+	var out []uint32
+	for i := 1; i < len(has); i++ {
+		if !has[i] {
+			out = append(out, uint32(i))
+		}
 	}
 	return out
 }

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/kera-lang/kera/core/digest"
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
@@ -205,6 +206,50 @@ func TestEveryOp(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestProvenance: nodes with code plus folded nodes are the reachable nodes.
+func TestProvenance(t *testing.T) {
+	for _, c := range conformance.Groups() {
+		if c.Name != "f32" && c.Name != "i64" && c.Name != "structure" {
+			continue
+		}
+		for _, l := range Levels() {
+			d := mustCompile(t, c.Graph, l).Descriptor
+			got := map[digest.D]bool{}
+			for _, m := range d.CodeMap {
+				got[d.Nodes[m.Node]] = true
+			}
+			coded := len(got)
+			for _, n := range d.Folded {
+				if got[d.Nodes[n]] {
+					t.Errorf("%s/%s: node %v has code and is folded", c.Name, l.Name, d.Nodes[n])
+				}
+				got[d.Nodes[n]] = true
+			}
+			delete(got, digest.D{}) // no node
+			want := map[digest.D]bool{}
+			for _, name := range computed(c.Graph) {
+				x, _ := c.Graph.Export(name)
+				for _, r := range c.Graph.RegionsUnder(x.Region) {
+					for _, n := range c.Graph.Order(r) {
+						want[c.Graph.Digest(n)] = true
+					}
+				}
+			}
+			for n := range want {
+				if !got[n] {
+					t.Errorf("%s/%s: node %v is nowhere", c.Name, l.Name, n)
+				}
+			}
+			for n := range got {
+				if !want[n] {
+					t.Errorf("%s/%s: node %v is not reachable", c.Name, l.Name, n)
+				}
+			}
+			t.Logf("%s/%s: %d of %d nodes have code", c.Name, l.Name, coded, len(want))
 		}
 	}
 }

@@ -54,6 +54,10 @@ func newMachine() (*machine, error) {
 
 // grow makes sure that n workers exist.
 func (m *machine) grow(n int) error {
+	// The reader needs a processor while all workers run code.
+	if runtime.GOMAXPROCS(0) < n+2 {
+		runtime.GOMAXPROCS(n + 2)
+	}
 	for len(m.workers) < n {
 		f, err := m.stacks.newFrame(len(m.workers))
 		if err != nil {

@@ -106,8 +106,6 @@ type request struct {
 
 func serve(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(-1)
-	// One more than the workers: the reader must run to see the end of input.
-	runtime.GOMAXPROCS(runtime.NumCPU() + 2)
 	runtime.LockOSThread()
 	m, err := newMachine()
 	if err != nil {

@@ -1,8 +1,6 @@
 package isel
 
 import (
-	"fmt"
-
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 	"github.com/kera-lang/kera/pluginapi/codegen/mir"
 )
@@ -95,14 +93,7 @@ func (lo *lowering) cmp64(a, b mir.Reg, imm int64, isImm bool) condition {
 	return lo.cond("cmp64", ccL, 0, a, b)
 }
 
-// compareSet materialises a comparison as 0 or 1.
-func (lo *lowering) compareSet(s *lir.Stmt) mir.Reg {
-	if !isCompare(s) {
-		panic(fmt.Sprintf("BUG: %v was deferred", s.Op))
-	}
-	return lo.set(lo.compare(s))
-}
-
+// set materialises a condition as 0 or 1.
 func (lo *lowering) set(c condition) mir.Reg {
 	return lo.b.DefK(lo.b.Emit(lo.node, c.set, mir.Args{Uses: c.uses, Imm: c.imm, Cond: c.cond}), 0)
 }
@@ -118,6 +109,9 @@ func selectOp(lo *lowering, s *lir.Stmt) mir.Reg {
 	t := s.Type
 	switch {
 	case t.IsVec():
+		if r, ok := lo.intMinMax(s); ok {
+			return r
+		}
 		m := lo.use(s.Args[0])
 		return lo.blend(t, m, lo.use(s.Args[1]), lo.use(s.Args[2]))
 	case t.Elem.IsFloat():
@@ -130,6 +124,37 @@ func selectOp(lo *lowering, s *lir.Stmt) mir.Reg {
 	}
 	i := lo.b.Emit(lo.node, c.cmov, mir.Args{Uses: append([]mir.Reg{no, yes}, c.uses...), Imm: c.imm, Cond: c.cond})
 	return lo.b.DefK(i, 0)
+}
+
+// intMinMax recognises the choice of the smaller or larger of two vectors of
+// integers, which is one instruction.
+func (lo *lowering) intMinMax(s *lir.Stmt) (mir.Reg, bool) {
+	m, x, y := s.Args[0], s.Args[1], s.Args[2]
+	c := lo.def[m]
+	if c == nil || lo.reg[m] != mir.NoReg || c.Op == lir.Eq || c.Op == lir.Ne || c.Type != s.Type {
+		return 0, false
+	}
+	name := "vpmin"
+	switch {
+	case c.Args[0] == x && c.Args[1] == y:
+	case c.Args[0] == y && c.Args[1] == x:
+		name = "vpmax"
+	default:
+		return 0, false
+	}
+	if c.Op == lir.LtU || c.Op == lir.LeU {
+		name += "u"
+	} else {
+		name += "s"
+	}
+	op, ok := lo.l.shape(name+map[int]string{4: "d", 8: "q"}[s.Type.Elem.Size()], "V,V,V", vecBytes(s.Type))
+	if !ok {
+		return 0, false
+	}
+	lo.left[m]--
+	lo.left[x]--
+	lo.left[y]--
+	return lo.b.Op(lo.node, op, lo.use(x), lo.use(y)), true
 }
 
 // selectFloat turns the condition into a mask without leaving the vector

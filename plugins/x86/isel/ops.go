@@ -71,6 +71,9 @@ func (lo *lowering) stmt(s *lir.Stmt) {
 			return
 		}
 		lo.def[v] = s // known to be 0 or 1
+	case s.Type.IsVec() && intCond[s.Op] != [2]uint8{} && once:
+		lo.postpone(s)
+		return
 	case s.Op == lir.Splat && lo.isConst(s.Args[0]):
 		lo.postpone(uniform(s, lo.def[s.Args[0]]))
 		return

@@ -44,7 +44,7 @@ func (lo *lowering) materialise(v lir.Value) mir.Reg {
 	case lir.Splat:
 		lo.reg[v] = lo.splat(s)
 	default:
-		lo.reg[v] = lo.compareSet(s)
+		lo.reg[v] = compareOp(lo, s)
 	}
 	return lo.reg[v]
 }

@@ -229,6 +229,10 @@ func Defined(o Op, e Elem, vec bool) bool {
 	return false
 }
 
+// IsConversion reports whether o takes one operand of another element: it is
+// emitted by Builder.Conv.
+func IsConversion(o Op) bool { return opTable[o].sig == sConv }
+
 // convFrom lists the operand elements of each conversion by result element.
 func convFrom(o Op, to Elem) []Elem {
 	switch o {

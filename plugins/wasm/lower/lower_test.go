@@ -11,6 +11,7 @@ import (
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir/lireval"
 	"github.com/kera-lang/kera/plugins/wasm/exec"
 	"github.com/kera-lang/kera/plugins/wasm/wenc"
 )
@@ -76,7 +77,7 @@ func (p *program) check(t *testing.T, machine *exec.Machine, split int) {
 	wantTrap := uint32(0)
 	work := make([]byte, p.work)
 	for tile := range p.tiles {
-		if wantTrap = eval(p.m.Funcs[0], p.m.Consts, p.in, want, work, tile); wantTrap != 0 {
+		if wantTrap = lireval.Run(p.m.Funcs[0], p.m.Consts, p.in, want, work, tile); wantTrap != 0 {
 			break
 		}
 	}
@@ -217,7 +218,7 @@ func opProgram(o lir.Op, e, to lir.Elem, lanes int) *program {
 			}
 		}
 		var r lir.Value
-		if conversion(o) {
+		if lir.IsConversion(o) {
 			r = b.Conv(o, typ(to), args[0])
 		} else {
 			r = b.Op(o, args...)
@@ -296,7 +297,7 @@ func pairsOf(o lir.Op, e lir.Elem) [][2]lir.Elem {
 	if elsewhere[o] {
 		return nil
 	}
-	if !conversion(o) {
+	if !lir.IsConversion(o) {
 		return [][2]lir.Elem{{e, e}}
 	}
 	var out [][2]lir.Elem

@@ -112,7 +112,7 @@ func (g *generator) statement() {
 func (g *generator) operation(t lir.Type) {
 	for range 30 {
 		o := lir.Op(1 + g.r.IntN(int(lir.NumOps)-1))
-		if elsewhere[o] && o != lir.Select || conversion(o) || !lir.Defined(o, t.Elem, t.IsVec()) {
+		if elsewhere[o] && o != lir.Select || lir.IsConversion(o) || !lir.Defined(o, t.Elem, t.IsVec()) {
 			continue
 		}
 		if o >= lir.DivS && o <= lir.RemU {

@@ -215,15 +215,13 @@ func scalar(o lir.Op, from, to lir.Elem, a []uint64) uint64 {
 		return a[0] | a[1]
 	case o == lir.MNot:
 		return 1 - a[0]
-	case len(a) == 1 && conversion(o):
+	case len(a) == 1 && lir.IsConversion(o):
 		return convert(o, from, to, a[0])
 	case from.IsFloat():
 		return float(o, from, a)
 	}
 	return trunc(from, integer(o, from, a))
 }
-
-func conversion(o lir.Op) bool { return o >= lir.Wrap && o <= lir.FromBits }
 
 func convert(o lir.Op, from, to lir.Elem, x uint64) uint64 {
 	dt := map[lir.Elem]types.DType{lir.I32: types.I32, lir.I64: types.I64, lir.F32: types.F32, lir.F64: types.F64}

@@ -320,3 +320,63 @@ func TestReductionExample(t *testing.T) {
 		}
 	}
 }
+
+// TestOrders writes the pseudo-code of docs/spec/numerics.md down once more and
+// compares it with core/numeric, on an operation that shows every difference in
+// order.
+func TestOrders(t *testing.T) {
+	comb := func(a, b uint64) uint64 { return (a*0x9e3779b97f4a7c15 ^ b) * 0xbf58476d1ce4e5b9 }
+	var reduce func(x []uint64) uint64
+	reduce = func(x []uint64) uint64 {
+		n := len(x)
+		if n > 4096 {
+			var parts []uint64
+			for lo := 0; lo < n; lo += 4096 {
+				parts = append(parts, reduce(x[lo:min(lo+4096, n)]))
+			}
+			return reduce(parts)
+		}
+		live := min(n, 64)
+		var lane [64]uint64
+		for j := range live {
+			lane[j] = x[j]
+			for i := j + 64; i < n; i += 64 {
+				lane[j] = comb(lane[j], x[i])
+			}
+		}
+		for _, h := range []int{32, 16, 8, 4, 2, 1} {
+			for i := 0; i < h && i+h < live; i++ {
+				lane[i] = comb(lane[i], lane[i+h])
+			}
+			live = min(live, h)
+		}
+		return lane[0]
+	}
+	chain := func(x []uint64) uint64 {
+		total := uint64(0)
+		for lo := 0; lo < len(x); lo += 4096 {
+			acc := uint64(0)
+			for _, v := range x[lo:min(lo+4096, len(x))] {
+				acc = comb(acc, v)
+			}
+			if lo == 0 {
+				total = acc
+			} else {
+				total = comb(total, acc)
+			}
+		}
+		return total
+	}
+	for _, n := range []int{1, 2, 5, 33, 63, 64, 65, 100, 130, 4095, 4096, 4097, 10000, 4096*65 + 7} {
+		x := make([]uint64, n)
+		for i := range x {
+			x[i] = comb(uint64(i), 7)
+		}
+		if numeric.ReduceSlice(x, comb) != reduce(x) {
+			t.Errorf("reductions of %d elements differ", n)
+		}
+		if numeric.Chain(n, 0, func(acc uint64, i int) uint64 { return comb(acc, x[i]) }, comb) != chain(x) {
+			t.Errorf("chains of %d terms differ", n)
+		}
+	}
+}

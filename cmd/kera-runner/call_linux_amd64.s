@@ -61,7 +61,7 @@ TEXT ·handler(SB), NOSPLIT|NOFRAME, $0
 	JCS  chain
 	CMPQ AX, ·stacksHi(SB)
 	JCC  chain
-	ORQ  $0x3ffff, AX         // stackSlot - 1
+	ORQ  $0x7fffff, AX        // stackSlot - 1
 	MOVQ -7(AX), BX
 	MOVL DI, f_sig(BX)
 	MOVQ 168(DX), CX          // rip

@@ -11,7 +11,7 @@ import (
 // guard page at the low end and, in the last word, the address of its frame,
 // so that the signal handler finds the frame from the stack pointer alone.
 const (
-	stackSlot  = 1 << 18
+	stackSlot  = 1 << 23 // reserved; pages come with use
 	stackGuard = 4096
 	maxThreads = 256
 	mxcsr      = 0x1f80 // round to nearest, exceptions masked, no FTZ, no DAZ

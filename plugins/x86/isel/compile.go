@@ -11,6 +11,10 @@ import (
 	"github.com/kera-lang/kera/plugins/x86/asm"
 )
 
+// maxFrame bounds the stack of a function: half of what the runner and other
+// callers have at least.
+const maxFrame = 4 << 20
+
 // Options of Compile.
 type Options struct {
 	// Check verifies every register allocation symbolically.
@@ -55,6 +59,9 @@ func (l *Level) Compile(ctx context.Context, m *lir.Module, o Options) (*Code, e
 		alloc, rep, err := pipeline.Run(ctx, virtual, pipeline.Options{Check: o.Check})
 		if err != nil {
 			return nil, fmt.Errorf("x86: %s: %w", f.Name, err)
+		}
+		if alloc.FrameSize > maxFrame {
+			return nil, fmt.Errorf("x86: %s needs %d bytes of stack, more than %d", f.Name, alloc.FrameSize, maxFrame)
 		}
 		if o.Dump != nil {
 			o.Dump(f.Name, virtual, alloc)

@@ -60,7 +60,7 @@ func compileKera(ctx context.Context, o options, c cpu, dir string) (*kera, erro
 		if d.Kind != section.KindCode || !c.has(d.Features) || o.level != "" && !slices.ContainsFunc(d.Features, func(f string) bool { return f == o.level }) {
 			continue
 		}
-		if best == nil || len(d.Features) > len(best.Features) {
+		if best == nil || len(d.Features) > len(best.Features) != (o.level != "") {
 			best, code = d, t.Artifact
 		}
 	}

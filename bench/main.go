@@ -34,7 +34,7 @@ func main() {
 	flag.StringVar(&o.kerac, "kerac", filepath.Join("bin", "kerac"), "the compiler")
 	flag.StringVar(&o.source, "source", filepath.Join("bench", "bench.kera"), "what to compile")
 	flag.StringVar(&o.config, "config", filepath.Join("bench", "kera.yaml"), "kerac's configuration")
-	flag.StringVar(&o.level, "level", "", "feature of the section to time, such as avx2 (default: the best the CPU has)")
+	flag.StringVar(&o.level, "level", "", "feature of the section to time, such as avx2: the one with that feature and the fewest others (default: the best the CPU has)")
 	flag.StringVar(&o.only, "only", "", "regular expression on \"op size\" of the cases to run")
 	flag.IntVar(&o.rounds, "rounds", 31, "rounds, 1 to 101")
 	flag.Float64Var(&o.millis, "ms", 2, "least time of one contestant's share of a round, in milliseconds")

@@ -142,7 +142,8 @@ func (p *Plugin) startProcess(ctx context.Context, role string) (*process, error
 		HandshakeConfig:  hs,
 		VersionedPlugins: map[int]plugin.PluginSet{wire.Major: set},
 		AllowedProtocols: []plugin.Protocol{plugin.ProtocolGRPC},
-		StartTimeout:     p.spec.StartTimeout,
+		// Only limit, below, decides that it took too long: two clocks would race.
+		StartTimeout:     p.spec.StartTimeout + time.Minute,
 		UnixSocketConfig: &plugin.UnixSocketConfig{TempDir: dir},
 		Logger:           p.spec.Log,
 		SyncStdout:       proc.stderr,

@@ -60,6 +60,11 @@ type alloc struct {
 	next   []int32              // position of the next use, or dead
 	count  []int32              // values in registers, per class
 	hint   []mir.Reg
+	// kept are, per loop, the registers that its back edges' arguments prefer;
+	// wanted is their union for the loops around the current block. Other
+	// values take them last, so that a back edge rarely needs moves.
+	kept   []mir.RegSet
+	wanted mir.RegSet
 	remat  []bool
 	b      mir.Block
 	pos    int32 // position in block
@@ -112,6 +117,7 @@ func newAlloc(f *mir.Func) *alloc {
 	a.inSlot = make([]bool, nv)
 	a.next = make([]int32, nv)
 	a.hint = make([]mir.Reg, nv)
+	a.kept = make([]mir.RegSet, len(a.cfg.Loops))
 	a.remat = make([]bool, nv)
 	a.memParam = make([]bool, nv)
 	a.defReg = make([]mir.Reg, nv)
@@ -178,6 +184,10 @@ func (a *alloc) block(b mir.Block) {
 	bi := &a.f.Blocks[b]
 	a.scanBlock(b)
 	a.enter(b)
+	a.wanted = mir.RegSet{}
+	for l := a.cfg.LoopOf[b]; l >= 0; l = a.cfg.Loops[l].Parent {
+		a.wanted = a.wanted.Or(a.kept[l])
+	}
 	for i := bi.First; i < bi.End; i++ {
 		a.pos, a.node = i-bi.First, a.f.Insts[i].Node
 		a.inst(i)
@@ -221,10 +231,19 @@ func (a *alloc) pick(v mir.Reg, avoid mir.RegSet) mir.Reg {
 	if h := a.hint[v.Index()]; h != mir.NoReg && a.occ[h] == mir.NoReg && !avoid.Has(h) && a.allocatable[c].Has(h) {
 		return h
 	}
+	last := mir.NoReg
 	for _, r := range a.t.Classes[c].Allocatable {
 		if a.occ[r] == mir.NoReg && !avoid.Has(r) {
-			return r
+			if !a.wanted.Has(r) {
+				return r
+			}
+			if last == mir.NoReg {
+				last = r
+			}
 		}
+	}
+	if last != mir.NoReg {
+		return last
 	}
 	panic(fmt.Sprintf("BUG: regalloc: %s: no free %s register in b%d", a.f.Name, a.t.Classes[c].Name, a.b))
 }

@@ -205,6 +205,9 @@ func (a *alloc) hintLatches(b mir.Block) {
 		}
 		for k, v := range a.f.EdgeArgs(a.f.Succs(p.From)[p.Succ]) {
 			r := a.loc[ps[k].Index()]
+			if l := a.cfg.LoopOf[b]; r != mir.NoReg && l >= 0 {
+				a.kept[l].Add(r)
+			}
 			// Follow two-operand chains back: the first link decides the register.
 			for range 64 {
 				d := a.live.DefInst[v.Index()]

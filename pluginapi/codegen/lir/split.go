@@ -118,11 +118,21 @@ func (s *splitter) parts() []Part {
 			}
 		}
 	}
-	out := make([]Part, len(s.pieces))
+	var out []Part
 	for p := range s.pieces {
-		out[p] = s.part(p, needs[p])
+		// What only made constants for later parts has nothing left to do.
+		if part := s.part(p, needs[p]); p == len(s.pieces)-1 || acts(part.Func.Body) {
+			out = append(out, part)
+		}
 	}
 	return out
+}
+
+// acts reports whether a block stores anything or returns early.
+func acts(b *Block) bool {
+	found := false
+	Walk(b, func(st *Stmt) { found = found || st.Op == Store || st.Op == Return })
+	return found
 }
 
 // require notes that piece p imports v, after what computing v again needs.

@@ -70,12 +70,12 @@ type strip struct {
 	vecs, valid int64
 }
 
-// strips emits f for every strip of columns; kLen is the length of the chunk
-// that is packed, rows how many rows meet each strip. Strips are independent.
-func (e *emitter) strips(c *contraction, kLen, rows int64, f func(s strip)) {
+// strips emits f for every strip of columns, each independent of the others;
+// kLen is the length of the chunk that is packed, work what one strip costs.
+func (e *emitter) strips(c *contraction, kLen, work int64, f func(s strip)) {
 	panel := c.vecs * c.lanes
 	full := c.n / panel
-	e.together(full, panel*kLen*rows/workPerLane, func(p affine) {
+	e.together(full, work, func(p affine) {
 		f(strip{n0: p.scale(panel), at: p.scale(panel * kLen), vecs: c.vecs, valid: c.lanes})
 	})
 	if left := c.n - full*panel; left > 0 {
@@ -111,7 +111,7 @@ type chunkSpan struct {
 // in cache, every strip of columns against each.
 func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	if c.b.packed {
-		e.strips(c, k.kLen, 1, func(s strip) { e.packB(c, b, s, k) })
+		e.strips(c, k.kLen, c.vecs*c.lanes*k.kLen, func(s strip) { e.packB(c, b, s, k) })
 	}
 	tile := func(m0 affine, rows int64, s strip) {
 		if !e.try(int(c.lanes), func() { e.tile(c, b, m0, rows, s, k) }) {
@@ -122,12 +122,12 @@ func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	perBlock := max(cacheBytes/(k.kLen*int64(c.kd.Size())*c.rows), 1)
 	rows := min(perBlock, tiles) * c.rows
 	e.together((tiles+perBlock-1)/perBlock, rows*c.n*k.kLen/workPerLane, func(block affine) {
-		e.strips(c, k.kLen, rows, func(s strip) {
+		e.strips(c, k.kLen, rows*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) {
 			e.tilesOf(block, tiles, perBlock, func(t affine) { tile(t.scale(c.rows), c.rows, s) })
 		})
 	})
 	if left := c.m % c.rows; left > 0 {
-		e.strips(c, k.kLen, left, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
+		e.strips(c, k.kLen, left*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
 	}
 }
 

@@ -57,7 +57,7 @@ func builtinTable() map[string]*Builtin {
 		Builtin{"sort", "sort(x: T, axis?: int, descending?: bool) -> T, numbers", "stable sort in total order along the last axis or `axis`", "sort", []string{"x", "axis?", "descending?"}, checkSort},
 		Builtin{"argsort", "argsort(x: T, axis?: int, descending?: bool) -> i64, numbers", "the indices that sort x, stable", "iota, sort", []string{"x", "axis?", "descending?"}, checkSort},
 		Builtin{"dot", "dot(x: T, y: T, axis?: int) -> T, floats", "sum of products along the last axis or `axis`, with fma in lanes", "dot", []string{"x", "y", "axis?"}, checkDot},
-		Builtin{"matmul", "matmul(x: T, y: T, acc?: word) -> T", "x @ y with the accumulation fma, unfused, f64, i32 or i64", "dot_general", []string{"x", "y", "acc?"}, checkMatmul},
+		Builtin{"matmul", "matmul(x: T, y: T, acc?: word) -> T", "x @ y with the accumulation fma (which `@` has), unfused, f64, i32 or i64; integers up to 32 bits give exact i64 sums, which trap (overflow) if they do not fit", "dot_general", []string{"x", "y", "acc?"}, checkMatmul},
 		Builtin{"transpose", "transpose(x: T, axes?: [int]) -> T", "axis k of the result is axis axes[k] of x; reversed if left out", "transpose", []string{"x", "axes?"}, checkTranspose},
 		Builtin{"reshape", "reshape(x: T, shape: [dim]) -> T", "the same elements, row-major, in another shape", "reshape", []string{"x", "shape"}, checkReshape},
 		Builtin{"broadcast", "broadcast(x: T, shape: [dim]) -> T", "x stretched: a scalar to any shape, axes of size 1", "broadcast", []string{"x", "shape"}, checkBroadcast},

@@ -20,6 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -106,6 +107,9 @@ type request struct {
 
 func serve(in io.Reader, out io.Writer) error {
 	debug.SetGCPercent(-1)
+	// An interrupt typed at a terminal reaches the whole group; when to stop is
+	// the host's decision, which closes the input.
+	signal.Ignore(os.Interrupt)
 	runtime.LockOSThread()
 	m, err := newMachine()
 	if err != nil {

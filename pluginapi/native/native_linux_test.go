@@ -26,6 +26,16 @@ var buildRunner = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	root := filepath.Dir(strings.TrimSpace(string(out)))
+	// Reading the sources makes cached test results depend on them.
+	sources, err := filepath.Glob(filepath.Join(root, "cmd", "kera-runner", "*"))
+	if err != nil {
+		return "", err
+	}
+	for _, f := range sources {
+		if _, err := os.ReadFile(f); err != nil {
+			return "", err
+		}
+	}
 	path := filepath.Join(runnerDir, RunnerName)
 	cmd := exec.Command("go", "build", "-o", path, "./cmd/kera-runner")
 	cmd.Dir, cmd.Env = root, append(cmd.Environ(), "CGO_ENABLED=0")

@@ -138,6 +138,9 @@ func (p *Plugin) call(ctx context.Context, name string, limit time.Duration, fn 
 	return p.attempt(ctx, name, limit, again, fn)
 }
 
+// lastWords is how long an error waits for the stderr that belongs to it.
+const lastWords = 200 * time.Millisecond
+
 func isCrash(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == KindCrash
@@ -182,6 +185,8 @@ func (p *Plugin) attempt(ctx context.Context, name string, limit time.Duration, 
 		}
 		return e
 	case codes.Internal:
+		// The answer can overtake what was printed before it.
+		proc.stderr.settle(lastWords)
 		e := p.fail(name, KindBug, err, proc)
 		e.Reason = firstLine(st.Message())
 		e.Nodes = wire.NodesOf(st)

@@ -43,9 +43,7 @@ func TestHostKilled(t *testing.T) {
 			} else if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "compiling\n" {
 				t.Fatalf("host said %q, %v", line, err)
 			}
-			if n := len(processes(t, id)); n != 2 {
-				t.Fatalf("%d processes, want host and plugin", n)
-			}
+			waitFor(t, "host and plugin to be there", func() bool { return len(processes(t, id)) == 2 })
 			if err := cmd.Process.Kill(); err != nil {
 				t.Fatal(err)
 			}

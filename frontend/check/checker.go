@@ -18,7 +18,6 @@ type Source struct {
 
 // checker holds what is common to all modules.
 type checker struct {
-	ctx     context.Context
 	diags   diag.List
 	sources map[string]*source
 	order   []*source
@@ -48,7 +47,7 @@ type source struct {
 // a `use` names and others does not hold are reported there.
 // library lists the modules of the standard library, for advice.
 func Check(ctx context.Context, main *Source, others []*Source, library ...string) (*Program, diag.List) {
-	c := &checker{ctx: ctx, library: library, sources: map[string]*source{}, calls: map[any][]callEdge{}, builtins: builtinTable(), natures: map[*syntax.Node]nature{}}
+	c := &checker{library: library, sources: map[string]*source{}, calls: map[any][]callEdge{}, builtins: builtinTable(), natures: map[*syntax.Node]nature{}}
 	for _, s := range append([]*Source{main}, others...) {
 		src := &source{Source: *s, mod: &Module{Name: s.Name, Std: s.Std, File: s.Tree.File, items: map[string]item{}, modules: map[string]*Module{}}}
 		if _, ok := c.sources[s.Name]; !ok {
@@ -70,6 +69,9 @@ func Check(ctx context.Context, main *Source, others []*Source, library ...strin
 	p := &Program{Main: c.order[0].mod}
 	for _, s := range c.order {
 		for _, it := range s.decl {
+			if ctx.Err() != nil {
+				return p, c.diags // half checked; the caller asks the context
+			}
 			it.body(c)
 		}
 		c.tests(s)

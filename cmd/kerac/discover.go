@@ -160,14 +160,15 @@ func (p *plugins) resolveOne(ctx context.Context, w targetConfig) ([]targetSpec,
 	if err != nil {
 		return nil, err
 	}
+	// A backend of that name is asked alone; for a triple all are.
 	var candidates []string
+	named := false
 	for _, f := range found {
-		if f.Name == name || !host.ValidName(name) || strings.Contains(name, "-") {
-			candidates = append(candidates, f.Name)
-		}
+		candidates = append(candidates, f.Name)
+		named = named || f.Name == name
 	}
-	if len(candidates) == 0 {
-		candidates = []string{name} // to be told where it was looked for
+	if named {
+		candidates = []string{name}
 	}
 	var out []targetSpec
 	known := []string{}
@@ -192,6 +193,11 @@ func (p *plugins) resolveOne(ctx context.Context, w targetConfig) ([]targetSpec,
 					out = append(out, spec)
 				}
 			}
+		}
+	}
+	if len(out) == 0 && !named && host.ValidName(name) {
+		if _, err := p.get(name); err != nil {
+			return nil, err // says where it was looked for
 		}
 	}
 	if len(out) == 0 {

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/kera-lang/kera/core/graph"
-	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 )
@@ -153,53 +152,4 @@ func (p *Plan) recordFolded(g *graph.Graph, opts Options, nodes map[graph.NodeID
 		}
 	}
 	slices.Sort(p.Folded)
-}
-
-func support(g *graph.Graph, opts Options) []Refusal {
-	var out []Refusal
-	for i := range g.Exports {
-		x := &g.Exports[i]
-		if !wanted(opts, x.Name) {
-			continue
-		}
-		r, _ := entryRegion(x)
-		seen := map[graph.NodeID]bool{}
-		for _, sub := range g.RegionsUnder(r) {
-			for _, n := range g.Order(sub) {
-				if seen[n] {
-					continue
-				}
-				seen[n] = true
-				if why := refuse(g, n); why != "" {
-					out = append(out, Refusal{Entry: x.Name, Node: n, Reason: why})
-				}
-			}
-		}
-	}
-	return out
-}
-
-// refuse says why a node cannot be planned, or "".
-func refuse(g *graph.Graph, n graph.NodeID) string {
-	c := g.Op(n)
-	if _, ok := elemRules[c]; !ok && c.Info().Class == op.Elementwise {
-		return "no lowering of this op"
-	}
-	for _, id := range g.OutTypes(n) {
-		t := g.TypeByID(id)
-		if !t.Static() {
-			return fmt.Sprintf("type %v has a free dimension; bind it", t)
-		}
-		for _, leaf := range t.Leaves(nil) {
-			switch {
-			case leaf.Kind == types.KindToken:
-				return "effects are not supported"
-			case leaf.DType.Class() == types.ClassStorage:
-				return fmt.Sprintf("dtype %v is not supported yet", leaf.DType)
-			case leaf.Space != types.Host:
-				return fmt.Sprintf("memory space %v is not supported", leaf.Space)
-			}
-		}
-	}
-	return ""
 }

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -207,9 +208,12 @@ func (a *app) compileTargets(ctx context.Context, ps *plugins, p *program, file 
 	if err != nil {
 		return nil, err
 	}
-	for _, s := range specs {
-		row, err := a.compileTarget(ctx, file, g, root, s)
-		if err != nil {
+	for i, r := range a.compileSpecs(ctx, p.graph, g, root, specs) {
+		s, row, err := specs[i], r.row, r.err
+		a.out.diagnose(r.shown)
+		if err == nil {
+			setTarget(file, r.target, s)
+		} else {
 			if !f.keepGoing || ctx.Err() != nil || exitCode(ctx, err) != exitPlugin {
 				return nil, err
 			}
@@ -281,52 +285,90 @@ func entryNames(g *graph.Graph) []string {
 	return out
 }
 
-func (a *app) compileTarget(ctx context.Context, file *keg.File, g *host.Graph, root digest.D, s targetSpec) (buildTarget, error) {
-	row := buildTarget{Target: s.label(), Status: "built", Plugin: s.plugin.Name()}
+// compilation is what came of one target.
+type compilation struct {
+	row    buildTarget
+	target keg.Target
+	shown  diag.List // warnings and notes
+	err    error
+}
+
+// compileSpecs compiles every target: those of one backend one after another, the
+// backends side by side. The results are in the order of specs.
+func (a *app) compileSpecs(ctx context.Context, src *graph.Graph, g *host.Graph, root digest.D, specs []targetSpec) []compilation {
+	out := make([]compilation, len(specs))
+	stop := a.out.during(ctx, "compiling for "+plural(len(specs), "target"))
+	defer stop()
+	var wg sync.WaitGroup
+	for i, s := range specs {
+		if slices.ContainsFunc(specs[:i], func(t targetSpec) bool { return t.plugin == s.plugin }) {
+			continue // the first of a backend takes the others along
+		}
+		wg.Go(func() {
+			for k := i; k < len(specs); k++ {
+				if specs[k].plugin == s.plugin {
+					out[k] = a.compileTarget(ctx, src, g, root, specs[k])
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// setTarget puts a section in the file, in the place of one that was left absent.
+func setTarget(file *keg.File, t keg.Target, s targetSpec) {
+	file.Targets = slices.DeleteFunc(file.Targets, func(old keg.Target) bool {
+		return old.Desc.Kind == absentKind && (sameTarget(old.Desc, t.Desc) || old.Desc.Triple == s.label())
+	})
+	file.SetTarget(t)
+}
+
+func (a *app) compileTarget(ctx context.Context, src *graph.Graph, g *host.Graph, root digest.D, s targetSpec) (c compilation) {
+	c.row = buildTarget{Target: s.label(), Status: "built", Plugin: s.plugin.Name()}
 	if len(s.options) > 0 {
 		ds, err := s.plugin.Configure(ctx, s.target.Triple, s.options)
 		if err == nil {
-			err = a.backendDiagnostics(file.Graph, s, ds)
+			c.shown, err = backendDiagnostics(src, s, ds)
 		}
 		if err != nil {
-			return row, pluginFailure(err)
+			c.err = pluginFailure(err)
+			return c
 		}
 	}
-	stop := a.out.during(ctx, "compiling for "+s.label())
 	r, err := s.plugin.Compile(ctx, host.CompileRequest{
-		Job:  host.Job{Graph: g, Entries: entryNames(file.Graph), Triple: s.target.Triple, Features: s.feature.Features, Options: s.options},
+		Job:  host.Job{Graph: g, Entries: entryNames(src), Triple: s.target.Triple, Features: s.feature.Features, Options: s.options},
 		Root: root,
 		Progress: func(p host.Progress) {
 			a.out.progress("%s: %s %d/%d", s.label(), p.Stage, p.Done, p.Total)
 		},
 	})
-	stop()
 	if err != nil {
-		return row, pluginFailure(err)
+		c.err = pluginFailure(err)
+		return c
 	}
-	if err := a.backendDiagnostics(file.Graph, s, r.Diagnostics); err != nil {
-		return row, err
-	}
-	t, err := keg.NewTarget(r.Section.Descriptor, r.Section.Artifact)
+	shown, err := backendDiagnostics(src, s, r.Diagnostics)
+	c.shown = append(c.shown, shown...)
 	if err != nil {
-		return row, &exitError{code: exitPlugin, err: fmt.Errorf("plugin %s: %w", s.plugin.Name(), err)}
+		c.err = err
+		return c
 	}
-	file.Targets = slices.DeleteFunc(file.Targets, func(old keg.Target) bool {
-		return old.Desc.Kind == absentKind && (sameTarget(old.Desc, t.Desc) || old.Desc.Triple == s.label())
-	})
-	file.SetTarget(t)
-	row.Bytes, row.Ns, row.Version = len(t.Artifact), r.Duration.Nanoseconds(), t.Desc.Plugin.Version
+	if c.target, err = keg.NewTarget(r.Section.Descriptor, r.Section.Artifact); err != nil {
+		c.err = &exitError{code: exitPlugin, err: fmt.Errorf("plugin %s: %w", s.plugin.Name(), err)}
+		return c
+	}
+	c.row.Bytes, c.row.Ns, c.row.Version = len(c.target.Artifact), r.Duration.Nanoseconds(), c.target.Desc.Plugin.Version
 	if r.Cached {
-		row.Status = "cached"
+		c.row.Status = "cached"
 	}
-	return row, nil
+	return c
 }
 
-// backendDiagnostics shows what a backend says about the program. Its errors name
+// backendDiagnostics translates what a backend says about the program. It names
 // nodes; the graph knows where they were written. An error means exit code 8: this
 // target cannot compile the program.
-func (a *app) backendDiagnostics(g *graph.Graph, s targetSpec, ds []host.Diagnostic) error {
-	var shown, errs diag.List
+func backendDiagnostics(g *graph.Graph, s targetSpec, ds []host.Diagnostic) (shown diag.List, err error) {
+	var errs diag.List
 	for _, d := range ds {
 		out := &diag.Diagnostic{Message: fmt.Sprintf("%s: %s [%s]", s.label(), d.Summary, d.Code)}
 		switch d.Severity {
@@ -354,11 +396,10 @@ func (a *app) backendDiagnostics(g *graph.Graph, s targetSpec, ds []host.Diagnos
 			shown.Add(out)
 		}
 	}
-	a.out.diagnose(shown)
 	if len(errs) == 0 {
-		return nil
+		return shown, nil
 	}
-	return &exitError{code: exitPlugin, err: errs}
+	return shown, &exitError{code: exitPlugin, err: errs}
 }
 
 func nodeName(g *graph.Graph, d digest.D) string {
@@ -392,10 +433,12 @@ func (a *app) compileAll(ctx context.Context, ps *plugins, p *program, wanted []
 		return err
 	}
 	file := &keg.File{Graph: p.graph}
-	for _, s := range specs {
-		if _, err := a.compileTarget(ctx, file, g, root, s); err != nil {
-			return err
+	for i, r := range a.compileSpecs(ctx, p.graph, g, root, specs) {
+		a.out.diagnose(r.shown)
+		if r.err != nil {
+			return r.err
 		}
+		setTarget(file, r.target, specs[i])
 	}
 	p.setSections(file.Targets)
 	return nil

@@ -93,16 +93,13 @@ func (lo *lowering) stmt(s *lir.Stmt) {
 	lo.reg[v] = r(lo, s)
 }
 
-// splatOfLoad reports whether s can become broadcast operands: a splat of a
-// deferred load, used at most twice and only here.
+// splatOfLoad reports whether s can become a broadcast operand: a splat of a
+// deferred load, used once. With two uses a register is better: multiply-adds
+// are limited by the load ports before they are by instructions.
 func (lo *lowering) splatOfLoad(s *lir.Stmt) bool {
 	v := s.Results[0]
 	ld := lo.deferred(s.Args[0], lir.Load)
-	limit := int32(1)
-	if lo.l.Masks {
-		limit = 2
-	}
-	return ld != nil && ld.Mem >= lir.M32 && lo.an.local[v] && lo.an.uses[v] <= limit
+	return ld != nil && ld.Mem >= lir.M32 && lo.an.local[v] && lo.an.uses[v] == 1
 }
 
 func (lo *lowering) isConst(v lir.Value) bool {

@@ -301,9 +301,6 @@ func (lo *lowering) bcastOf(v lir.Value) (mir.Addr, bool) {
 	if s := lo.deferred(v, lir.Splat); s != nil {
 		if ld := lo.deferred(s.Args[0], lir.Load); ld != nil && ld.Mem >= lir.M32 {
 			lo.left[v]--
-			if lo.left[v] > 0 && ld.Addr.Index != lir.NoValue {
-				lo.left[ld.Addr.Index]++ // the address is computed once more
-			}
 			return lo.addr(ld.Addr), true
 		}
 	}

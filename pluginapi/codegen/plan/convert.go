@@ -195,7 +195,7 @@ func convertOverflow(e *emitter, a elemArgs) lir.Value {
 		if hi > math.MaxInt64 {
 			return low
 		}
-		return e.op(lir.Or, low, above(lir.LtS))
+		return e.logic(lir.Or, low, above(lir.LtS))
 	}
 	return above(lir.LtU)
 }
@@ -217,6 +217,5 @@ func (e *emitter) floatNoFit(d, to types.DType, x lir.Value) lir.Value {
 		return e.k(x, int64(math.Float64bits(f)))
 	}
 	t := e.op(lir.FTrunc, x)
-	in := e.op(lir.And, e.op(lir.FLe, bits(lo), t), e.op(lir.FLt, t, bits(hi)))
-	return e.op(lir.Xor, in, e.k(in, 1))
+	return e.not(e.logic(lir.And, e.op(lir.FLe, bits(lo), t), e.op(lir.FLt, t, bits(hi))))
 }

@@ -104,11 +104,27 @@ func float(f lir.Op) elemRule {
 
 func bitwise(o lir.Op) elemRule {
 	return func(e *emitter, a elemArgs) lir.Value {
-		if a.in == types.Bool && (e.isVec(a.x[0]) || e.isVec(a.x[1])) {
-			return e.maskLogic(o, a.x[0], a.x[1])
+		if a.in == types.Bool {
+			return e.logic(o, a.x[0], a.x[1])
 		}
 		return e.op(o, a.x...)
 	}
+}
+
+// logic combines bools, which are I32 or masks.
+func (e *emitter) logic(o lir.Op, x, y lir.Value) lir.Value {
+	if e.isVec(x) || e.isVec(y) {
+		return e.maskLogic(o, x, y)
+	}
+	return e.op(o, x, y)
+}
+
+// not negates a bool.
+func (e *emitter) not(x lir.Value) lir.Value {
+	if e.isVec(x) {
+		return e.b.Op(lir.MNot, x)
+	}
+	return e.op(lir.Xor, x, e.k(x, 1))
 }
 
 // maskLogic combines bools of which at least one is a mask.
@@ -127,10 +143,7 @@ func (e *emitter) maskLogic(o lir.Op, x, y lir.Value) lir.Value {
 
 func notRule(e *emitter, a elemArgs) lir.Value {
 	if a.in == types.Bool {
-		if e.isVec(a.x[0]) {
-			return e.b.Op(lir.MNot, a.x[0])
-		}
-		return e.op(lir.Xor, a.x[0], e.k(a.x[0], 1))
+		return e.not(a.x[0])
 	}
 	return e.norm(a.in, e.op(lir.Xor, a.x[0], e.k(a.x[0], -1)))
 }

@@ -32,6 +32,7 @@ var layers = []struct {
 	{"cmd", []string{"SELF", "frontend", "midend", "runtime", "pluginapi", "core", "plugins", "internal"}},
 	{"internal", []string{"internal", "core", "frontend", "midend", "pluginapi", "runtime"}},
 	{"bench", []string{"SELF", "bench", "frontend", "midend", "runtime", "pluginapi", "core"}},
+	{"e2e", []string{"e2e", "core"}},
 	{"examples", []string{"SELF", "examples", "frontend", "midend", "runtime", "pluginapi", "core"}},
 	{"tools", []string{"tools", "core"}},
 }

@@ -21,11 +21,36 @@ import (
 // backends and real machines give the interpreter's bytes. Packages are called
 // directly; the same way through processes is tested by kerac's scripts.
 func TestRandomTargets(t *testing.T) {
-	ctx := context.Background()
 	n := uint64(150)
 	if testing.Short() {
 		n = 15
 	}
+	r, info, engine := machines(t)
+	for seed := range n {
+		onTargets(t, r, info, engine, seed+1_000_000, 6+int(seed%40))
+	}
+}
+
+// pinned are random programs that once came out wrong, and what was at fault.
+var pinned = []struct {
+	seed uint64
+	size int
+	what string
+}{
+	{5_002_165, 11, "wazero's i64x2.mul with many live vectors"},
+	{5_000_833, 39, "overflow predicates on masks"},
+}
+
+func TestPinnedPrograms(t *testing.T) {
+	r, info, engine := machines(t)
+	for _, p := range pinned {
+		t.Run(p.what, func(t *testing.T) { onTargets(t, r, info, engine, p.seed, p.size) })
+	}
+}
+
+func machines(t *testing.T) (*native.Runner, native.Info, *wasmexec.Machine) {
+	t.Helper()
+	ctx := context.Background()
 	r := startRunner(t)
 	info, err := r.Info(ctx)
 	if err != nil {
@@ -33,30 +58,34 @@ func TestRandomTargets(t *testing.T) {
 	}
 	engine := wasmexec.Open(ctx, false)
 	t.Cleanup(func() { _ = engine.Close(ctx) })
-	for seed := range n {
-		g := conformance.Random(seed+1_000_000, 6+int(seed%40))
-		calls, err := conformance.Calls(ctx, g, seed, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := midend.Optimise(ctx, g, midend.Options{}); err != nil {
-			t.Fatal(err)
-		}
-		for _, l := range x86.Levels() {
-			if missing, ok := info.Has(l.Features); !ok {
-				t.Logf("not checked: %s, the processor has no %s", l.Name, missing)
-				continue
-			}
-			s, ds, err := x86.Graph(ctx, g, l, nil)
-			if err != nil || len(ds) > 0 {
-				t.Fatalf("seed %d, %s: %v %v", seed, l.Name, ds, err)
-			}
-			runNative(t, r, s.Descriptor, s.Artifact, calls, func(c conformance.Call) {
-				t.Errorf("seed %d, %s, case %d differs\n%s", seed, l.Name, c.Case, text(g, true))
-			})
-		}
-		runWasm(t, engine, g, calls, seed)
+	return r, info, engine
+}
+
+func onTargets(t *testing.T, r *native.Runner, info native.Info, engine *wasmexec.Machine, seed uint64, size int) {
+	t.Helper()
+	ctx := context.Background()
+	g := conformance.Random(seed, size)
+	calls, err := conformance.Calls(ctx, g, seed, 3)
+	if err != nil {
+		t.Fatal(err)
 	}
+	if _, err := midend.Optimise(ctx, g, midend.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range x86.Levels() {
+		if missing, ok := info.Has(l.Features); !ok {
+			t.Logf("not checked: %s, the processor has no %s", l.Name, missing)
+			continue
+		}
+		s, ds, err := x86.Graph(ctx, g, l, nil)
+		if err != nil || len(ds) > 0 {
+			t.Fatalf("seed %d, %s: %v %v", seed, l.Name, ds, err)
+		}
+		runNative(t, r, s.Descriptor, s.Artifact, calls, func(c conformance.Call) {
+			t.Errorf("seed %d, %s, case %d differs\n%s", seed, l.Name, c.Case, text(g, true))
+		})
+	}
+	runWasm(t, engine, g, calls, seed)
 }
 
 func startRunner(t *testing.T) *native.Runner {

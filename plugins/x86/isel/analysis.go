@@ -6,6 +6,9 @@ import "github.com/kera-lang/kera/pluginapi/codegen/lir"
 type analysis struct {
 	uses  []int32
 	local []bool // every use is in the block that defines the value
+	quiet []bool // see quiet.go
+	plain []bool // the sign is clear too: the magnitude of a quiet value
+	canon []bool // an operand of Canon
 	// hoist lists the constants that code inside loops needs in registers, in
 	// order of appearance.
 	hoist []constKey
@@ -27,6 +30,7 @@ func analyse(l *Level, f *lir.Func) *analysis {
 	n := len(f.Types)
 	a := &analyser{l: l, analysis: &analysis{uses: make([]int32, n), local: make([]bool, n)}, f: f,
 		block: make([]int32, n), konst: make([]*lir.Stmt, n), seen: map[constKey]bool{}}
+	a.quieten(f)
 	a.walk(f.Body, 0)
 	return a.analysis
 }
@@ -69,7 +73,7 @@ func (a *analyser) walk(b *lir.Block, deeper int) {
 			a.use(s.Addr.Index)
 		}
 		if a.depth > 0 {
-			for _, k := range a.l.helpers(a.f, s) {
+			for _, k := range a.l.helpers(a.f, s, a.analysis) {
 				a.want(k)
 			}
 		}
@@ -104,7 +108,7 @@ func uniform(splat, c *lir.Stmt) *lir.Stmt {
 
 // helpers lists the constants that the lowering of s adds, so that they can
 // be made before a loop. One that is left out costs a load per iteration.
-func (l *Level) helpers(f *lir.Func, s *lir.Stmt) []constKey {
+func (l *Level) helpers(f *lir.Func, s *lir.Stmt, a *analysis) []constKey {
 	t := s.Type
 	k := func(t lir.Type, bits int64) constKey { return constKey{t: t, bits: bits} }
 	from := lir.Type{}
@@ -115,12 +119,18 @@ func (l *Level) helpers(f *lir.Func, s *lir.Stmt) []constKey {
 	case lir.FNeg, lir.FCopysign:
 		return []constKey{k(bitsVec(t), signBit(t.Elem))}
 	case lir.FAbs:
+		if l.Masks && a.plain[s.Results[0]] && a.canon[s.Results[0]] {
+			return nil // most likely part of Canon
+		}
 		return []constKey{k(bitsVec(t), ^signBit(t.Elem))}
 	case lir.FMax:
 		if l.Masks {
 			return []constKey{k(t, canonBits(t.Elem))}
 		}
 	case lir.Canon:
+		if v := s.Args[0]; !l.Masks && a.quiet[v] && !(a.plain[v] && t.Elem == lir.F32) {
+			return []constKey{k(t, ^canonBits(t.Elem))}
+		}
 		return []constKey{k(t, canonBits(t.Elem))}
 	case lir.Shl, lir.ShrS, lir.ShrU:
 		if t.IsVec() {

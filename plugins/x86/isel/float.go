@@ -136,9 +136,6 @@ func minMax(lo *lowering, s *lir.Stmt) mir.Reg {
 	return lo.float3("vsub", t, lo.logic(lir.Or, t, p, x), x)
 }
 
-// rangeMax is vrange's immediate for the maximum with its own sign.
-const rangeMax = 5
-
 // float3 emits a three-operand float instruction.
 func (lo *lowering) float3(stem string, t lir.Type, a, b mir.Reg) mir.Reg {
 	if t.IsVec() {
@@ -227,18 +224,4 @@ func roundOp(lo *lowering, s *lir.Stmt) mir.Reg {
 		return lo.b.OpImm(lo.node, lo.l.vop(stem+suffix(t), "V,V,i", vecBytes(t)), mode, x)
 	}
 	return lo.b.OpImm(lo.node, lo.l.form(stem+suffix(t)+" x,x,x,i"), mode, x, x)
-}
-
-func canonBits(e lir.Elem) int64 {
-	if e == lir.F32 {
-		return 0x7fc00000
-	}
-	return 0x7ff8000000000000
-}
-
-// canon replaces NaNs by the one NaN.
-func canon(lo *lowering, s *lir.Stmt) mir.Reg {
-	t, x := s.Type, lo.use(s.Args[0])
-	m := lo.floatMaskPred(predUnordered, t, x, x)
-	return lo.blend(t, m, lo.vecConst(t, canonBits(t.Elem)), x)
 }

@@ -65,6 +65,9 @@ func (lo *lowering) stmt(s *lir.Stmt) {
 		lo.postpone(s)
 		lo.late = append(lo.late, v)
 		return
+	case lo.partOfCanon(s):
+		lo.postpone(s)
+		return
 	case isCompare(s):
 		if once {
 			lo.postpone(s)

@@ -12,6 +12,8 @@ import (
 
 	"github.com/go-viper/mapstructure/v2"
 	"github.com/spf13/viper"
+
+	"github.com/kera-lang/kera/core/diag"
 )
 
 // defaultConfig is read from the current folder when --config is not given.
@@ -171,33 +173,7 @@ func (c *config) path(p string) string {
 	return filepath.Join(filepath.Dir(c.file), p)
 }
 
-// nearest returns the candidate closest to s in edits, or "" if none is close.
+// nearest is what a mistyped name most likely meant, or "".
 func nearest(s string, candidates []string) string {
-	best, at := len(s)/3+2, ""
-	for _, c := range candidates {
-		if d := distance(s, c); d < best {
-			best, at = d, c
-		}
-	}
-	return at
-}
-
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
+	return diag.Nearest(s, candidates, len(s)/3+1)
 }

@@ -186,40 +186,10 @@ func (c *checker) member(m *Module, name string, at diag.Span) item {
 
 // suggest adds the most alike of names to d as a note.
 func suggest(d *diag.Diagnostic, name string, names []string) {
-	slices.Sort(names)
-	best, bestDist := "", len(name)/2+1
-	for _, n := range names {
-		if dist := distance(name, n); dist < bestDist {
-			best, bestDist = n, dist
-		}
-	}
+	best := diag.Nearest(name, names, len(name)/2)
 	if best != "" {
 		d.FixBy("did you mean", d.Primary, best)
 	}
-}
-
-// distance is Levenshtein's; names longer than 64 bytes are far from all.
-func distance(a, b string) int {
-	if len(a) > 64 || len(b) > 64 {
-		return 64
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := diagonal
-			if a[i] != b[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
 
 // recursion reports cycles of calls, also through constants: a graph cannot

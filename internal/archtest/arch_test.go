@@ -29,7 +29,7 @@ var layers = []struct {
 	{"pluginapi", []string{"pluginapi", "core"}},
 	{"plugins", []string{"SELF", "pluginapi", "core"}},
 	{"runtime", []string{"runtime", "pluginapi/host", "pluginapi/native", "core"}},
-	{"cmd", []string{"SELF", "frontend", "midend", "runtime", "pluginapi", "core", "plugins", "internal"}},
+	{"cmd", []string{"SELF", "frontend", "midend", "runtime", "pluginapi", "core", "internal"}},
 	{"internal", []string{"internal", "core", "frontend", "midend", "pluginapi", "runtime"}},
 	{"bench", []string{"SELF", "bench", "frontend", "midend", "runtime", "pluginapi", "core"}},
 	{"e2e", []string{"e2e", "core"}},

@@ -2,11 +2,13 @@ package kera_test
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"testing"
 
 	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/keg"
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/midend"
@@ -27,24 +29,30 @@ func TestRandomTargets(t *testing.T) {
 	}
 	r, info, engine := machines(t)
 	for seed := range n {
-		onTargets(t, r, info, engine, seed+1_000_000, 6+int(seed%40))
+		onTargets(t, r, info, engine, conformance.Random(seed+1_000_000, 6+int(seed%40)), conformance.Name(seed+1_000_000))
 	}
 }
 
-// pinned are random programs that once came out wrong, and what was at fault.
-var pinned = []struct {
-	seed uint64
-	size int
-	what string
-}{
-	{5_002_165, 11, "wazero's i64x2.mul with many live vectors"},
-	{5_000_833, 39, "overflow predicates on masks"},
-}
-
+// TestPinnedPrograms runs the programs in testdata/pinned, each of which once
+// came out wrong; the file's name says what was at fault.
 func TestPinnedPrograms(t *testing.T) {
 	r, info, engine := machines(t)
-	for _, p := range pinned {
-		t.Run(p.what, func(t *testing.T) { onTargets(t, r, info, engine, p.seed, p.size) })
+	files, err := filepath.Glob("testdata/pinned/*.keg")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no pinned programs: %v", err)
+	}
+	for _, path := range files {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			b, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := keg.Read(b, keg.ReadOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			onTargets(t, r, info, engine, f.Graph, path)
+		})
 	}
 }
 
@@ -61,11 +69,10 @@ func machines(t *testing.T) (*native.Runner, native.Info, *wasmexec.Machine) {
 	return r, info, engine
 }
 
-func onTargets(t *testing.T, r *native.Runner, info native.Info, engine *wasmexec.Machine, seed uint64, size int) {
+func onTargets(t *testing.T, r *native.Runner, info native.Info, engine *wasmexec.Machine, g *graph.Graph, name string) {
 	t.Helper()
 	ctx := context.Background()
-	g := conformance.Random(seed, size)
-	calls, err := conformance.Calls(ctx, g, seed, 3)
+	calls, err := conformance.Calls(ctx, g, 7, 3)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +86,13 @@ func onTargets(t *testing.T, r *native.Runner, info native.Info, engine *wasmexe
 		}
 		s, ds, err := x86.Graph(ctx, g, l, nil)
 		if err != nil || len(ds) > 0 {
-			t.Fatalf("seed %d, %s: %v %v", seed, l.Name, ds, err)
+			t.Fatalf("%s, %s: %v %v", name, l.Name, ds, err)
 		}
 		runNative(t, r, s.Descriptor, s.Artifact, calls, func(c conformance.Call) {
-			t.Errorf("seed %d, %s, case %d differs\n%s", seed, l.Name, c.Case, text(g, true))
+			t.Errorf("%s, %s, case %d differs\n%s", name, l.Name, c.Case, text(g, true))
 		})
 	}
-	runWasm(t, engine, g, calls, seed)
+	runWasm(t, engine, g, calls, name)
 }
 
 func startRunner(t *testing.T) *native.Runner {
@@ -152,16 +159,16 @@ func runNative(t *testing.T, r *native.Runner, d *section.Descriptor, code []byt
 	}
 }
 
-func runWasm(t *testing.T, engine *wasmexec.Machine, g *graph.Graph, calls []conformance.Call, seed uint64) {
+func runWasm(t *testing.T, engine *wasmexec.Machine, g *graph.Graph, calls []conformance.Call, name string) {
 	t.Helper()
 	ctx := context.Background()
 	c, ds, err := wasm.Graph(ctx, g, nil)
 	if err != nil || len(ds) > 0 {
-		t.Fatalf("seed %d, wasm: %v %v", seed, ds, err)
+		t.Fatalf("%s, wasm: %v %v", name, ds, err)
 	}
 	mod, err := engine.Load(ctx, c.Section.Descriptor, c.Section.Artifact)
 	if err != nil {
-		t.Fatalf("seed %d, wasm: %v", seed, err)
+		t.Fatalf("%s, wasm: %v", name, err)
 	}
 	defer func() { _ = mod.Close(ctx) }()
 	for _, call := range calls {
@@ -172,10 +179,10 @@ func runWasm(t *testing.T, engine *wasmexec.Machine, g *graph.Graph, calls []con
 		}
 		trap, _, err := mod.Run(ctx, call.Entry, call.Inputs, out)
 		if err != nil {
-			t.Fatalf("seed %d, wasm: %v", seed, err)
+			t.Fatalf("%s, wasm: %v", name, err)
 		}
 		if !same(call, op.TrapKind(trap), out) {
-			t.Errorf("seed %d, wasm, case %d differs\n%s", seed, call.Case, text(g, true))
+			t.Errorf("%s, wasm, case %d differs\n%s", name, call.Case, text(g, true))
 		}
 	}
 }

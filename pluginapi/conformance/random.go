@@ -20,6 +20,7 @@ func Random(seed uint64, size int) *graph.Graph {
 		types.Tensor(types.F32, 6, 20), types.Tensor(types.F32, 20), types.Tensor(types.F64, 33),
 		types.Tensor(types.I32, 6, 20), types.Tensor(types.I64, 33), types.Tensor(types.U8, 20),
 		types.Scalar(types.I64), types.Scalar(types.F32), types.Scalar(types.Bool),
+		types.Tensor(types.F64, 3, 5, 4), types.Tensor(types.I8, 9, 6), types.Tensor(types.U16, 70), types.Tensor(types.Bool, 33),
 	}
 	s.trapping("f", params, func(p []graph.Ref) []graph.Ref {
 		r.pool = p
@@ -77,7 +78,9 @@ func (r *random) like(t types.Type) graph.Ref {
 }
 
 func (r *random) step(depth int) {
-	switch n := r.rng.IntN(24); {
+	switch n := r.rng.IntN(30); {
+	case n >= 24:
+		r.rare(depth, n-24)
 	case n < 11:
 		r.elementwise()
 	case n < 16:
@@ -229,6 +232,100 @@ func (r *random) order() {
 	case 2:
 		r.push(r.N(op.ArgMax, op.Attrs{a}, x))
 	}
+}
+
+// rare are the steps that need no more than one case in thirty.
+func (r *random) rare(depth, n int) {
+	switch n {
+	case 0:
+		r.update()
+	case 1:
+		r.dot()
+	case 2:
+		r.integerMatmul()
+	case 3:
+		a, b := r.any(), r.any()
+		t := r.N(op.Tuple, nil, a, r.N(op.Tuple, nil, b))
+		r.push(r.N(op.Get, op.Attrs{op.Int(op.KIndex, 0)}, r.N(op.Get, op.Attrs{op.Int(op.KIndex, 1)}, t)))
+	case 4:
+		if depth > 0 {
+			r.call(depth)
+		}
+	case 5:
+		r.rows()
+	}
+}
+
+func (r *random) update() {
+	x, ok := r.where(func(t types.Type) bool { return t.Rank() > 0 && t.NumElems() > 0 && t.NumElems() < 400 })
+	if !ok {
+		return
+	}
+	t := r.Type(x)
+	sizes, ins := t.Shape(), []graph.Ref{x, {}}
+	for i, d := range sizes {
+		sizes[i] = 1 + r.rng.Int64N(d)
+		ins = append(ins, r.like(types.Scalar(types.I64)))
+	}
+	ins[1] = r.like(t.WithShape(sizes...))
+	r.push(r.N(op.Update, nil, ins...))
+}
+
+func (r *random) dot() {
+	x, ok := r.where(func(t types.Type) bool { return t.Rank() > 0 && t.DType.IsFloat() })
+	if ok {
+		t := r.Type(x)
+		r.push(r.N(op.Dot, op.Attrs{op.Int(op.KAxis, r.rng.Int64N(int64(t.Rank())))}, x, r.like(t)))
+	}
+}
+
+func (r *random) integerMatmul() {
+	x, ok := r.where(func(t types.Type) bool { return t.Rank() == 2 && t.DType.IsInt() })
+	if !ok {
+		return
+	}
+	t := r.Type(x)
+	acc := op.AccI64
+	if t.DType.Size() == 1 && r.rng.IntN(2) == 0 {
+		acc = op.AccI32
+	}
+	y := r.like(t.WithShape(t.Shape()[1], 5))
+	r.push(r.N(op.DotGeneral, op.NewAttrs(op.Int(op.KAcc, int64(acc)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
+		op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0)), x, y))
+}
+
+// call calls a region of two values, twice with exchanged ones if they agree.
+func (r *random) call(depth int) {
+	x, y := r.any(), r.any()
+	ps := []types.Type{r.Type(x), r.Type(y)}
+	body := r.body(ps, depth, func() []graph.Ref {
+		return []graph.Ref{r.like(ps[0]), r.any(), r.TrapJoin(r.codes...)}
+	})
+	out := r.Apply(op.Call, nil, []graph.RegionID{body}, x, y)
+	r.push(out[0], out[1])
+	r.codes = append(r.codes, out[2])
+	if ps[0].Equal(ps[1]) {
+		r.push(r.Apply(op.Call, nil, []graph.RegionID{body}, y, x)[0])
+	}
+}
+
+// rows maps over the rows of a matrix: tensor results and a scalar beside them.
+func (r *random) rows() {
+	x, ok := r.where(func(t types.Type) bool {
+		return t.Rank() == 2 && t.NumElems() > 0 && t.NumElems() < 400 && t.DType.IsFloat()
+	})
+	if !ok {
+		return
+	}
+	t := r.Type(x)
+	n, m := t.Shape()[0], t.Shape()[1]
+	ps := []types.Type{types.Scalar(types.I64), t}
+	p := r.Params(ps...)
+	row := r.Reshape(r.Slice(p[1], []int64{1, m}, p[0], r.I64(0)), m)
+	total := r.Reduce(op.Sum, row, 0)
+	scaled := r.N(op.Div, nil, row, r.Broadcast(total, r.Type(row)))
+	body := r.Region(ps, scaled, total)
+	r.push(r.Apply(op.Map, op.NewAttrs(op.Ints(op.KDims, n), op.Int(op.KTraps, 0)), []graph.RegionID{body}, x)...)
 }
 
 // body builds a region over params by a few random steps and returns what pick

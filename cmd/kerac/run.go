@@ -195,19 +195,29 @@ func (a *app) pick(ctx context.Context, m *runner.Machine, p *program, spec stri
 	rank := map[string]int{"natively": 3, "emulated": 2, "simulated": 1}
 	var best runner.Target
 	bestMode, bestFeatures, reasons := "", -1, []string{}
+	var broken error // what is there and broke says more than what is not there
 	for _, i := range hits {
 		t := m.Target(p.sections[i])
-		mode, reason := t.Mode(ctx)
+		mode, reason, err := t.Mode(ctx)
 		if err := context.Cause(ctx); err != nil {
 			return nil, "", err
 		}
 		features := len(p.sections[i].Descriptor.Features)
 		switch {
+		case err != nil:
+			if broken == nil {
+				broken = err
+			}
+			line, _, _ := strings.Cut(err.Error(), "\n")
+			reasons = append(reasons, t.Name()+": "+line)
 		case mode == "":
 			reasons = append(reasons, t.Name()+": "+reason)
 		case rank[mode] > rank[bestMode] || rank[mode] == rank[bestMode] && features > bestFeatures:
 			best, bestMode, bestFeatures = t, mode, features
 		}
+	}
+	if best == nil && spec != "" && broken != nil {
+		return nil, "", broken
 	}
 	if best == nil && spec != "" {
 		return nil, "", failf(exitPlugin, "%s: no section for %s runs on this machine (%s)", p.path, spec, strings.Join(reasons, "; "))

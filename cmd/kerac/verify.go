@@ -161,6 +161,9 @@ func verifyTable(w *bufio.Writer, r *runner.Report) {
 		case row.Status == runner.NotChecked:
 			mode, took, tail = "not checked", "", row.Reason
 		case row.Status == runner.Failed:
+			if mode == "" {
+				mode, took = "not run", ""
+			}
 			tail = "failed: " + strings.Split(row.Reason, "\n")[0]
 		case row.Trap != "" && r.Cases == 1:
 			tail += "  trap: " + row.Trap
@@ -179,7 +182,7 @@ func verifyTable(w *bufio.Writer, r *runner.Report) {
 func duration(d time.Duration) string {
 	switch {
 	case d < time.Microsecond:
-		return d.String()
+		return fmt.Sprintf("%d ns", d)
 	case d < time.Millisecond:
 		return fmt.Sprintf("%.1f us", float64(d)/float64(time.Microsecond))
 	case d < time.Second:

@@ -19,6 +19,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// startTimeout bounds the time until a new runner answers.
+const startTimeout = 10 * time.Second
+
 // process is one running kera-runner.
 type process struct {
 	cmd    *exec.Cmd
@@ -63,7 +66,14 @@ func (r *Runner) ensure(ctx context.Context) error {
 	if err := r.start(); err != nil {
 		return err
 	}
-	reply, err := r.request(ctx, wire.OpHello, func() []byte { var e wire.Enc; e.U32(wire.Version); return e.B }())
+	var hello wire.Enc
+	hello.U32(wire.Version)
+	limit, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	reply, err := r.request(limit, wire.OpHello, hello.B)
+	if limit.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("kera-runner: %s: no answer within %v; the process was ended", r.path, startTimeout)
+	}
 	if err != nil {
 		return err
 	}
@@ -190,9 +200,17 @@ func (r *Runner) request(ctx context.Context, op wire.Op, payload []byte) ([]byt
 	return reply, nil
 }
 
+// ended tells the end of the process from an answer that makes no sense.
+func ended(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, os.ErrClosed) || errors.Is(err, unix.EPIPE)
+}
+
 // died describes a process that ended without an answer.
 func (r *Runner) died(p *process, err error) error {
-	msg := fmt.Sprintf("native: %s ended without an answer (%v, %v)", r.path, p.cmd.ProcessState, err)
+	msg := fmt.Sprintf("kera-runner: %s ended without an answer (%v)", r.path, p.cmd.ProcessState)
+	if !ended(err) {
+		msg = fmt.Sprintf("kera-runner: %s: %v (%v)", r.path, err, p.cmd.ProcessState)
+	}
 	if s := p.stderr.String(); s != "" {
 		if i := strings.IndexByte(s, '\n'); i > 0 && len(s) > 400 {
 			s = s[:i] // the first line of a crash says what it was

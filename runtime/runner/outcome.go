@@ -36,10 +36,10 @@ func (o Outcome) Digest(e *Entry) digest.D {
 
 // Fault is a crash of compiled code, contained by the process that ran it.
 type Fault struct {
-	Target string
-	Kind   string
-	Detail string
-	Node   string
+	Target string `json:"target"`
+	Kind   string `json:"kind"`
+	Detail string `json:"detail,omitempty"`
+	Node   string `json:"node,omitempty"`
 }
 
 func (f *Fault) Error() string {

@@ -124,7 +124,7 @@ type wrong struct {
 }
 
 func (w wrong) Name() string                          { return w.name }
-func (w wrong) Mode(context.Context) (string, string) { return w.mode, "no such device" }
+func (w wrong) Mode(context.Context) (string, string, error) { return w.mode, "no such device", nil }
 func (w wrong) Close()                                {}
 func (w wrong) Run(ctx context.Context, e *Entry, in [][]byte) (Outcome, error) {
 	o, err := w.ref.Run(ctx, in)

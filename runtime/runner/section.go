@@ -38,6 +38,7 @@ type Machine struct {
 
 	runner    *native.Runner
 	runnerErr error
+	infoErr   error
 	executors map[string]*host.Executor
 }
 
@@ -68,6 +69,19 @@ func (m *Machine) native() (*native.Runner, error) {
 		m.runner, m.runnerErr = native.New(native.Options{Path: m.RunnerPath})
 	}
 	return m.runner, m.runnerErr
+}
+
+// info asks the runner once what this machine is. A runner that cannot say so is
+// not started again for the next section.
+func (m *Machine) info(ctx context.Context, r *native.Runner) (native.Info, error) {
+	if m.infoErr != nil {
+		return native.Info{}, m.infoErr
+	}
+	info, err := r.Info(ctx)
+	if err != nil && ctx.Err() == nil {
+		m.infoErr = err
+	}
+	return info, err
 }
 
 func (m *Machine) executor(ctx context.Context, plugin string) (*host.Executor, error) {
@@ -142,23 +156,23 @@ type cpuTarget struct {
 
 func (t *cpuTarget) Name() string { return t.section.Label }
 
-func (t *cpuTarget) Mode(ctx context.Context) (mode, reason string) {
+func (t *cpuTarget) Mode(ctx context.Context) (mode, reason string, err error) {
 	r, err := t.machine.native()
 	if err != nil {
-		return "", err.Error()
+		return "", err.Error(), nil
 	}
-	info, err := r.Info(ctx)
+	info, err := t.machine.info(ctx, r)
 	if err != nil {
-		return "", err.Error()
+		return "", "", err
 	}
 	arch, _, _ := strings.Cut(t.section.Descriptor.Triple, "-")
 	if have := arches[info.Arch]; arch != have && arch != info.Arch {
-		return "", fmt.Sprintf("this machine is %s", info.Arch)
+		return "", fmt.Sprintf("this machine is %s", info.Arch), nil
 	}
 	if missing, ok := info.Has(t.section.Descriptor.Features); !ok {
-		return "", "this CPU has no " + missing
+		return "", "this CPU has no " + missing, nil
 	}
-	return "natively", ""
+	return "natively", "", nil
 }
 
 func (t *cpuTarget) Run(ctx context.Context, e *Entry, inputs [][]byte) (o Outcome, err error) {
@@ -239,19 +253,23 @@ type pluginTarget struct {
 
 func (t *pluginTarget) Name() string { return t.section.Label }
 
-func (t *pluginTarget) Mode(ctx context.Context) (mode, reason string) {
+func (t *pluginTarget) Mode(ctx context.Context) (mode, reason string, err error) {
 	x, err := t.machine.executor(ctx, t.section.Descriptor.Plugin.Name)
 	if err != nil {
-		return "", firstLine(err.Error())
+		var broke *host.Error
+		if errors.As(err, &broke) && broke.Kind != host.KindMissing && broke.Kind != host.KindRefused {
+			return "", "", err
+		}
+		return "", firstLine(err.Error()), nil // there is nothing that could run it
 	}
 	p, err := x.Probe(ctx, t.section.Descriptor)
 	if err != nil {
-		return "", firstLine(err.Error())
+		return "", "", err
 	}
 	if p.Mode == host.RunNone {
-		return "", p.Reason
+		return "", p.Reason, nil
 	}
-	return p.Mode.String(), p.Reason
+	return p.Mode.String(), p.Reason, nil
 }
 
 func firstLine(s string) string {
@@ -297,7 +315,9 @@ type absentTarget struct{ section Section }
 
 func (t absentTarget) Name() string { return t.section.Label }
 
-func (t absentTarget) Mode(context.Context) (mode, reason string) { return "", t.section.Absent }
+func (t absentTarget) Mode(context.Context) (mode, reason string, err error) {
+	return "", t.section.Absent, nil
+}
 
 func (t absentTarget) Run(context.Context, *Entry, [][]byte) (Outcome, error) {
 	return Outcome{}, errors.New(t.section.Label + ": " + t.section.Absent)

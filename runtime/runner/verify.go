@@ -16,8 +16,9 @@ type Target interface {
 	// Name is unique within a file: "x86_64 avx2".
 	Name() string
 	// Mode says how it runs here ("natively", "emulated", "simulated"), or "" and
-	// why it cannot.
-	Mode(ctx context.Context) (mode, reason string)
+	// why it cannot: it is not there, or not for this machine. The error is for
+	// one that is there and broke.
+	Mode(ctx context.Context) (mode, reason string, err error)
 	Run(ctx context.Context, e *Entry, inputs [][]byte) (Outcome, error)
 	Close()
 }
@@ -127,9 +128,14 @@ func Verify(ctx context.Context, e *Entry, targets []Target, cases Cases, progre
 
 func verifyTarget(ctx context.Context, e *Entry, t Target, cases Cases, want []Outcome, progress func(string)) (Row, error) {
 	row := Row{Target: t.Name(), Status: Equal}
-	row.Mode, row.Reason = t.Mode(ctx)
+	var err error
+	row.Mode, row.Reason, err = t.Mode(ctx)
 	if err := context.Cause(ctx); err != nil {
 		return row, err
+	}
+	if err != nil {
+		row.Status, row.Err, row.Reason = Failed, err, firstLine(err.Error())
+		return row, nil
 	}
 	if row.Mode == "" {
 		row.Status = NotChecked

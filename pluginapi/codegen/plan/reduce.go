@@ -88,6 +88,8 @@ func floatBits(d types.DType, v float64) int64 {
 type series struct {
 	n    int64
 	step func(i affine, acc lir.Value) lir.Value
+	// first is what step gives for the identity.
+	first func(i affine) lir.Value
 	// ragged does the same for the last p < lanes elements from i, in vector code.
 	ragged func(i affine, p int64, acc lir.Value) lir.Value
 }
@@ -123,7 +125,8 @@ func (e *emitter) reduceNode(n graph.NodeID, ins []operand) []operand {
 // elements is the series of a plain reduction.
 func (e *emitter) elements(f fold, n int64, elem func(i affine) lir.Value) series {
 	return series{n: n,
-		step: func(i affine, acc lir.Value) lir.Value { return f.combine(e, acc, elem(i)) },
+		first: elem,
+		step:  func(i affine, acc lir.Value) lir.Value { return f.combine(e, acc, elem(i)) },
 		ragged: func(i affine, p int64, acc lir.Value) lir.Value {
 			v := e.raggedLoad(f.d, f.identity, p, func(k int64) lir.Value { return elem(i.plus(k)) }, int(e.b.TypeOf(acc).Lanes))
 			return f.combine(e, acc, v)
@@ -267,17 +270,21 @@ func (e *emitter) vectorChunk(f fold, s series, base affine, n, lanes int64) lir
 	t := lir.Vec(lirType(f.d).Elem, int(lanes))
 	e.hasVec(lir.Const, t.Elem, lir.None, int(lanes))
 	e.hasVec(lir.LaneDown, t.Elem, lir.None, int(lanes))
-	acc := make([]lir.Value, numLanes/lanes)
-	for j := range acc {
-		acc[j] = e.b.Const(t, f.identity)
-	}
 	full := n - n%numLanes
 	at := func(i affine, j int64) affine {
 		a := base.add(i).plus(j * lanes)
 		a.lane = 1
 		return a
 	}
-	acc = e.carry(0, full, numLanes, acc, func(i affine, c []lir.Value) []lir.Value {
+	acc := make([]lir.Value, numLanes/lanes)
+	for j := range acc {
+		if full == 0 {
+			acc[j] = e.b.Const(t, f.identity)
+		} else if acc[j] = s.first(at(fixed(0), int64(j))); !e.isVec(acc[j]) {
+			acc[j] = e.splat(acc[j], int(lanes))
+		}
+	}
+	acc = e.carry(numLanes, full, numLanes, acc, func(i affine, c []lir.Value) []lir.Value {
 		next := make([]lir.Value, len(c))
 		for j := range c {
 			next[j] = s.step(at(i, int64(j)), c[j])
@@ -348,7 +355,8 @@ func (e *emitter) dotNode(n graph.NodeID, ins []operand) []operand {
 			return e.eval(o, spread(len(shape), ax, outer, []affine{i}))
 		}
 		s := series{n: count,
-			step: func(i affine, acc lir.Value) lir.Value { return e.op(lir.FMA, at(x, i), at(y, i), acc) },
+			first: func(i affine) lir.Value { return e.op(lir.FMul, at(x, i), at(y, i)) },
+			step:  func(i affine, acc lir.Value) lir.Value { return e.op(lir.FMA, at(x, i), at(y, i), acc) },
 			ragged: func(i affine, p int64, acc lir.Value) lir.Value {
 				lanes := int(e.b.TypeOf(acc).Lanes)
 				// Absent pairs are (-0, 1), whose product -0 changes nothing.

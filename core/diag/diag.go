@@ -151,10 +151,15 @@ func (d *Diagnostic) FixBy(message string, at Span, text string) *Diagnostic {
 
 // Error makes a diagnostic usable as an error: one line, no source.
 func (d *Diagnostic) Error() string {
-	if !d.Primary.IsValid() {
-		return fmt.Sprintf("%s[%s]: %s", d.Severity, d.Code, d.Message)
+	s := d.Severity.String()
+	if d.Code != "" { // a trap, or a backend's own, has none
+		s += "[" + string(d.Code) + "]"
 	}
-	return fmt.Sprintf("%s: %s[%s]: %s", d.Primary, d.Severity, d.Code, d.Message)
+	s += ": " + d.Message
+	if !d.Primary.IsValid() {
+		return s
+	}
+	return d.Primary.String() + ": " + s
 }
 
 // List collects diagnostics. The zero value is ready to use.

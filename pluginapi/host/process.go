@@ -38,6 +38,7 @@ type process struct {
 	conn   *grpc.ClientConn
 	info   spi.Info
 	dir    string // private; holds the socket and graph files
+	lock   *os.File
 	stderr *tail
 	stdout *tail
 
@@ -96,6 +97,7 @@ func (p *process) close() {
 		p.runner.killGroup()
 		await(done, killGrace)
 		_ = os.RemoveAll(p.dir)
+		p.lock.Close()
 	})
 }
 
@@ -130,11 +132,11 @@ func (p *Plugin) startProcess(ctx context.Context, role string) (*process, error
 		e.Reason = p.spec.Path + " is not an executable file"
 		return nil, e
 	}
-	dir, err := privateDir()
+	dir, lock, err := privateDir()
 	if err != nil {
 		return nil, p.fail("start", KindStart, err, nil)
 	}
-	proc := &process{dir: dir, stderr: newTail(), stdout: newTail(), graphs: map[string]bool{}}
+	proc := &process{dir: dir, lock: lock, stderr: newTail(), stdout: newTail(), graphs: map[string]bool{}}
 	proc.runner = &procRunner{spec: &p.spec, role: role, dir: dir, proc: proc, exited: make(chan struct{})}
 	hs := wire.Handshake()
 	set := plugin.PluginSet{wire.BackendType: connPlugin{}, wire.ExecutorType: connPlugin{}}
@@ -386,16 +388,4 @@ func (t tee) Read(b []byte) (int, error) {
 		t.tail.finish()
 	}
 	return n, err
-}
-
-// maxSocketBase keeps socket paths below the 104 bytes every system allows.
-const maxSocketBase = 40
-
-// privateDir makes a 0700 directory with a short path.
-func privateDir() (string, error) {
-	base := os.TempDir()
-	if len(base) > maxSocketBase {
-		base = "/tmp"
-	}
-	return os.MkdirTemp(base, wire.DirPrefix)
 }

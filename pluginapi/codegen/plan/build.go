@@ -51,7 +51,7 @@ func entryRegion(x *graph.Export) (graph.RegionID, []graph.Bound) {
 func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes map[graph.NodeID]int32, coded map[int32]bool) error {
 	r, _ := entryRegion(x)
 	e := &emitter{g: g, b: lir.NewFunc(fmt.Sprintf("entry%d", len(p.Entries))), tgt: tgt, mem: &arena{}, out: p,
-		heavy: heavyTable(), nodeIx: nodes, consts: map[graph.NodeID]int{}, lanes: 1, grain: cmp.Or(tgt.Grain, lir.DefaultGrain), memo: []memoTab{{}}}
+		heavy: heavyTable(), nodeIx: nodes, consts: map[graph.NodeID]int{}, given: map[*alloc]int{}, lanes: 1, grain: cmp.Or(tgt.Grain, lir.DefaultGrain), memo: []memoTab{{}}}
 	scratch := e.mem.get(maxVecBytes)
 	scratch.refs = 1
 	e.tailBuf = e.b.Buf(lir.Buf{Kind: lir.BufWork, Offset: scratch.off, Bytes: scratch.size})

@@ -81,8 +81,16 @@ func (e *emitter) switchNode(n graph.NodeID, ins []operand) []operand {
 			scalarTypes = append(scalarTypes, lirType(t.DType))
 			continue
 		}
-		out[i] = operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
-		retain(out[i])
+		j, ok := 0, false
+		if len(leaves) == len(ts) {
+			j, ok = e.adoptable(regs, ins, i)
+		}
+		if ok {
+			out[i] = operand{typ: t, kind: inMemory, view: ins[j].view}
+		} else {
+			out[i] = operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
+		}
+		retain(out[i]) // so that no other result adopts the same input
 	}
 	var arm func(k int) []lir.Value
 	arm = func(k int) []lir.Value {
@@ -106,16 +114,12 @@ func (e *emitter) switchNode(n graph.NodeID, ins []operand) []operand {
 
 // armBody runs one arm, stores its tensors and returns its scalars.
 func (e *emitter) armBody(r graph.RegionID, ins, out []operand) []lir.Value {
-	res := e.region(r, ins, false)
 	var vals []lir.Value
-	for i, o := range allSlots(res) {
-		if o.typ.Rank() == 0 {
-			vals = append(vals, e.eval(o, nil))
-			continue
-		}
-		e.copyTo(o, out[i].view)
-	}
-	e.releaseAll(res)
+	e.give(out, func() {
+		res := e.region(r, ins, false)
+		vals = e.storeState(allSlots(res), out)
+		e.releaseAll(res)
+	})
 	return vals
 }
 
@@ -145,6 +149,11 @@ func (e *emitter) loopNode(n graph.NodeID, ins []operand) []operand {
 			scalars = append(scalars, e.eval(init[i], nil))
 			continue
 		}
+		if len(leaves) == carriedN && e.donatable(1+i, init[i]) {
+			state[i] = init[i]
+			retain(state[i])
+			continue
+		}
 		state[i] = operand{typ: t, kind: inMemory, view: e.allocBuf(t.DType, t.Shape())}
 		retain(state[i])
 		e.copyTo(init[i], state[i].view)
@@ -161,9 +170,12 @@ func (e *emitter) loopNode(n graph.NodeID, ins []operand) []operand {
 	}
 	body := func(trip operand, vals []lir.Value) []lir.Value {
 		params := append(append([]operand{trip}, current(vals)...), inv...)
-		res := e.region(regs[1], params, false)
-		next := e.storeState(allSlots(res), state)
-		e.releaseAll(res)
+		var next []lir.Value
+		e.give(state, func() {
+			res := e.region(regs[1], params, false)
+			next = e.storeState(allSlots(res), state)
+			e.releaseAll(res)
+		})
 		return next
 	}
 	var vals []lir.Value

@@ -25,12 +25,14 @@ type emitter struct {
 	tailBuf   int       // see tail
 	epi       *epilogue // the contraction whose fusion is being emitted, or nil
 	flops     float64
-	grain     int64     // work worth a tile
-	scratched int       // how often scratch memory was taken so far
-	want      []*view   // where the outputs of the node being emitted should go, see allocFor
-	lanes     int       // vector lanes of the code being emitted, 1 for scalar
-	rec       *recorder // what a probe of a loop nest touches, or nil
-	memo      []memoTab // values of lazy nodes, innermost block last
+	grain     int64          // work worth a tile
+	scratched int            // how often scratch memory was taken so far
+	lastUse   []bool         // of each input of the node being emitted, see donatable
+	given     map[*alloc]int // see give
+	want      []*view        // where the outputs of the node being emitted should go, see allocFor
+	lanes     int            // vector lanes of the code being emitted, 1 for scalar
+	rec       *recorder      // what a probe of a loop nest touches, or nil
+	memo      []memoTab      // values of lazy nodes, innermost block last
 }
 
 type memoTab map[string]lir.Value

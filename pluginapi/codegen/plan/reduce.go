@@ -284,14 +284,27 @@ func (e *emitter) vectorChunk(f fold, s series, base affine, n, lanes int64) lir
 			acc[j] = e.splat(acc[j], int(lanes))
 		}
 	}
-	acc = e.carry(numLanes, full, numLanes, acc, func(i affine, c []lir.Value) []lir.Value {
+	row := func(i affine, c []lir.Value) []lir.Value {
 		next := make([]lir.Value, len(c))
 		for j := range c {
 			next[j] = s.step(at(i, int64(j)), c[j])
 		}
 		return next
-	})
-	acc = append([]lir.Value{}, acc...)
+	}
+	start := int64(numLanes) // the next row to take
+	if full-start >= 2*unrollBy*numLanes && e.bodySize(func() { row(fixed(start), acc) }) <= unrollBelow {
+		end := full - (full-start)%(unrollBy*numLanes)
+		acc = e.carry(start, end, unrollBy*numLanes, acc, func(i affine, c []lir.Value) []lir.Value {
+			for u := range int64(unrollBy) {
+				c = row(i.plus(u*numLanes), c)
+			}
+			return c
+		})
+		for start = end; start < full; start += numLanes {
+			acc = row(fixed(start), acc)
+		}
+	}
+	acc = append([]lir.Value{}, e.carry(start, full, numLanes, acc, row)...)
 	for j := int64(0); full+j*lanes < n; j++ {
 		if left := n - full - j*lanes; left >= lanes {
 			acc[j] = s.step(at(fixed(full), j), acc[j])

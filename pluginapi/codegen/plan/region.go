@@ -20,13 +20,13 @@ func (e *emitter) region(r graph.RegionID, params []operand, lazily bool) []oper
 // regionInto is region with places for some of the results: nodes that compute
 // them write there at once.
 func (e *emitter) regionInto(r graph.RegionID, params []operand, lazily bool, places map[graph.Ref]*view) []operand {
-	outer := e.want
-	defer func() { e.want = outer }()
+	outer, outerLast := e.want, e.lastUse
+	defer func() { e.want, e.lastUse = outer, outerLast }()
 	env := map[graph.Ref]operand{}
 	uses := e.g.UseCounts(r)
 	for _, n := range e.g.Order(r) {
 		restore := e.at(n)
-		e.want = nil
+		e.want, e.lastUse = nil, e.lastUses(n, uses)
 		for i := range e.g.NumOuts(n) {
 			if v := places[graph.Ref{Node: n, Out: int32(i)}]; v != nil {
 				e.want = append(e.want, make([]*view, i+1-len(e.want))...)
@@ -167,6 +167,10 @@ func (e *emitter) pointwiseNode(n graph.NodeID, ins []operand, lazily bool) []op
 		return e.mapNode(n, ins, lazily)
 	}
 	if o, ok := e.viewNode(n, ins); ok {
+		if o.typ.Rank() == 0 && o.kind == inMemory {
+			// Read at once: what it was read from may be overwritten.
+			o = operand{typ: o.typ, kind: inScalar, val: e.eval(o, nil)}
+		}
 		return []operand{o}
 	}
 	o := operand{typ: e.outType(n, 0), kind: inLazy, lazy: newLazy(e.next(), n, 0, ins)}

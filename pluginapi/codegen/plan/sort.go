@@ -167,7 +167,7 @@ func (e *emitter) concatNode(n graph.NodeID, ins []operand) []operand {
 	return []operand{out}
 }
 
-// updateNode copies the first input and writes the window over it.
+// updateNode writes the window over the first input, or over a copy of it.
 func (e *emitter) updateNode(n graph.NodeID, ins []operand) []operand {
 	e.needScalar("an update")
 	t := e.outType(n, 0)
@@ -175,8 +175,11 @@ func (e *emitter) updateNode(n graph.NodeID, ins []operand) []operand {
 	if t.Rank() == 0 {
 		return []operand{{typ: t, kind: inScalar, val: e.eval(u, nil)}}
 	}
-	out := operand{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, t.Shape())}
-	e.copyTo(x, out.view)
+	out := x
+	if !e.donatable(0, x) {
+		out = operand{typ: t, kind: inMemory, view: e.allocFor(0, t.DType, t.Shape())}
+		e.copyTo(x, out.view)
+	}
 	v := out.view
 	for i, d := range t.Shape() {
 		start := e.clampIx(ins[2+i], d-u.typ.Shape()[i])

@@ -1,0 +1,79 @@
+package plan
+
+import (
+	"github.com/kera-lang/kera/core/graph"
+	"github.com/kera-lang/kera/core/op"
+)
+
+// In-place updates. An update, the carried value of a loop and the result of a
+// switch may take over the memory of an input that nobody will read again, so
+// that a loop which fills an array costs one store a trip and not a copy.
+//
+// Memory counts who holds it (alloc.refs). An input may be taken over if this
+// is its last use in the region and the only holders are its own name there and
+// those that gave it away: a loop gives its state to its body, a switch its
+// adopted inputs to its arms. Everything else that could still read the old
+// contents - a view, a lazy value, a second name - is a holder too, and forbids it.
+
+// donatable reports whether input i of the node being emitted may be overwritten.
+func (e *emitter) donatable(i int, o operand) bool {
+	if i >= len(e.lastUse) || !e.lastUse[i] || o.kind != inMemory || o.view.alloc == nil {
+		return false
+	}
+	a := o.view.alloc
+	return a.refs == e.given[a]+1 && o.view.off.isConst() && o.view.off.c == 0 && o.view.contiguous(o.typ.Shape())
+}
+
+// lastUses says of each input of n whether this is its last use in the region.
+func (e *emitter) lastUses(n graph.NodeID, uses map[graph.Ref]int) []bool {
+	ins := e.g.Ins(n)
+	out := make([]bool, len(ins))
+	for i, x := range ins {
+		out[i] = uses[x] == 1
+	}
+	return out
+}
+
+// give runs f while the state's memory counts as given away by its present
+// holders.
+func (e *emitter) give(state []operand, f func()) {
+	was := map[*alloc]int{}
+	for _, s := range state {
+		if s.kind == inMemory && s.view.alloc != nil {
+			a := s.view.alloc
+			was[a] = e.given[a]
+			e.given[a] = a.refs
+		}
+	}
+	f()
+	for a, n := range was {
+		e.given[a] = n
+	}
+}
+
+// adoptable finds, for result i of a switch, the input whose memory every arm
+// gives back: as it was, or updated.
+func (e *emitter) adoptable(regs []graph.RegionID, ins []operand, i int) (int, bool) {
+	for j := 1; j < len(ins); j++ {
+		if !e.donatable(j, ins[j]) {
+			continue
+		}
+		all := true
+		for _, r := range regs {
+			all = all && e.derives(e.g.Results(r)[i], int64(j-1))
+		}
+		if all {
+			return j, true
+		}
+	}
+	return 0, false
+}
+
+// derives reports whether x is parameter p of its region after any number of
+// updates.
+func (e *emitter) derives(x graph.Ref, p int64) bool {
+	for e.g.Op(x.Node) == op.Update {
+		x = e.g.Ins(x.Node)[0]
+	}
+	return e.g.Op(x.Node) == op.Param && e.g.Attrs(x.Node).Int(op.KIndex) == p
+}

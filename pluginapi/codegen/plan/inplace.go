@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"container/heap"
+
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
 )
@@ -76,4 +78,79 @@ func (e *emitter) derives(x graph.Ref, p int64) bool {
 		x = e.g.Ins(x.Node)[0]
 	}
 	return e.g.Op(x.Node) == op.Param && e.g.Attrs(x.Node).Int(op.KIndex) == p
+}
+
+// order lists the nodes of a region so that those that may overwrite their
+// input - updates, loops, switches - come as late as their users allow, after
+// the reads of what they overwrite. Regions without updates keep the order of
+// their ids.
+func (e *emitter) order(r graph.RegionID) []graph.NodeID {
+	ids := e.g.Order(r)
+	writes := false
+	for _, n := range ids {
+		writes = writes || e.overwrites(n)
+	}
+	if !writes {
+		return ids
+	}
+	waiting := make(map[graph.NodeID]int, len(ids))
+	users := e.g.Users(r)
+	q := &ready{e: e}
+	for _, n := range ids {
+		seen := map[graph.NodeID]bool{}
+		for _, in := range e.g.Ins(n) {
+			seen[in.Node] = true
+		}
+		if waiting[n] = len(seen); len(seen) == 0 {
+			q.ids = append(q.ids, n)
+		}
+	}
+	heap.Init(q)
+	out := make([]graph.NodeID, 0, len(ids))
+	for q.Len() > 0 {
+		n := heap.Pop(q).(graph.NodeID)
+		out = append(out, n)
+		for _, u := range users[n] {
+			if waiting[u]--; waiting[u] == 0 {
+				heap.Push(q, u)
+			}
+		}
+	}
+	return out
+}
+
+func (e *emitter) overwrites(n graph.NodeID) bool {
+	switch e.g.Op(n) {
+	case op.Update, op.Loop, op.Switch:
+		return true
+	}
+	return false
+}
+
+// ready is the queue of nodes whose inputs are there: reads before writes, then
+// by id.
+type ready struct {
+	e   *emitter
+	ids []graph.NodeID
+}
+
+func (q *ready) Len() int { return len(q.ids) }
+
+func (q *ready) Less(i, j int) bool {
+	a, b := q.e.overwrites(q.ids[i]), q.e.overwrites(q.ids[j])
+	if a != b {
+		return b
+	}
+	return q.ids[i] < q.ids[j]
+}
+
+func (q *ready) Swap(i, j int) { q.ids[i], q.ids[j] = q.ids[j], q.ids[i] }
+
+func (q *ready) Push(x any) { q.ids = append(q.ids, x.(graph.NodeID)) }
+
+func (q *ready) Pop() any {
+	n := len(q.ids) - 1
+	x := q.ids[n]
+	q.ids = q.ids[:n]
+	return x
 }

@@ -24,7 +24,7 @@ func (e *emitter) regionInto(r graph.RegionID, params []operand, lazily bool, pl
 	defer func() { e.want, e.lastUse = outer, outerLast }()
 	env := map[graph.Ref]operand{}
 	uses := e.g.UseCounts(r)
-	for _, n := range e.g.Order(r) {
+	for _, n := range e.order(r) {
 		restore := e.at(n)
 		e.want, e.lastUse = nil, e.lastUses(n, uses)
 		for i := range e.g.NumOuts(n) {

@@ -281,6 +281,11 @@ type Target struct {
 	// full vectors (AVX-512: 14 x 2).
 	MatmulRows, MatmulVecs int
 
+	// MatvecRows is how many rows of a matrix-vector product to take at once, one
+	// element at a time: the elements of a row lie together, those of a column do
+	// not, and turning the matrix costs more than the product. 0: vectors only.
+	MatvecRows int
+
 	// Grain is the work, in elements or fused multiply-adds, that is worth a tile
 	// of its own on another thread. 0: DefaultGrain.
 	Grain int64

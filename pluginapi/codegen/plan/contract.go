@@ -20,8 +20,10 @@ import (
 //	      for each tile of R rows        acc[R][V] = +0
 //	        for k: b[V] = B[k, strip]; for r: acc[r] = fma(A[r,k], b, acc[r])
 //
-// Columns past N are computed from zeros and never stored, rows past M get a
-// shorter tile of their own. Operands of another dtype (acc f64, i32, i64) are
+// Rows are dealt out so that tiles differ by one row at most. The last vector of
+// a row is moved back to end with it, so that some columns are computed twice;
+// where a row is shorter than a vector the columns past N are computed from
+// zeros and never stored. Operands of another dtype (acc f64, i32, i64) are
 // widened exactly while packing.
 type contraction struct {
 	node graph.NodeID
@@ -123,10 +125,20 @@ func (e *emitter) contraction(n graph.NodeID, ins []operand) *contraction {
 	}
 	c.bDims, c.mDims, c.kDims, c.nDims = sizes(xs, c.xb), sizes(xs, c.xm), sizes(xs, c.xk), sizes(ys, c.yn)
 	c.m, c.n, c.k = numElems(c.mDims), numElems(c.nDims), numElems(c.kDims)
-	if c.n == 1 && c.m > 1 {
+	if c.n == 1 && c.m > 1 && !e.byRows(c) {
 		c.swap()
 	}
 	return c
+}
+
+// byRows reports whether a matrix-vector product should walk the rows of the
+// matrix, because that is how it lies in memory.
+func (e *emitter) byRows(c *contraction) bool {
+	if e.tgt.MatvecRows == 0 || c.x.kind != inMemory || c.x.typ.DType != c.kd {
+		return false
+	}
+	ks, ok := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xk)
+	return ok && ks == 1
 }
 
 // swap exchanges the operands, so that the one output axis is the vector axis:
@@ -220,18 +232,39 @@ func (e *emitter) emptyContraction(c *contraction) {
 }
 
 // chooseTile takes the target's register tile where every vector operation of
-// the kernel and of its epilogue exists, else single elements.
+// the kernel and of its epilogue exists, else single elements. Half vectors
+// serve rows shorter than a full one. With few rows the registers hold more
+// columns.
 func (e *emitter) chooseTile(c *contraction) bool {
-	c.lanes = int64(e.tgt.VecBytes / c.kd.Size())
-	c.rows, c.vecs = int64(e.tgt.MatmulRows), int64(e.tgt.MatmulVecs)
-	if c.lanes >= 2 && c.n > 1 && c.rows > 0 && c.vecs > 0 {
-		c.vecs = min(c.vecs, (c.n+c.lanes-1)/c.lanes)
-		if e.can(int(c.lanes), func() { e.probeTile(c) }) {
-			return true
+	full := int64(e.tgt.VecBytes / c.kd.Size())
+	widths := []int64{full, full / 2}
+	if c.n < full {
+		widths = []int64{full / 2, full}
+	}
+	most, vecs := int64(e.tgt.MatmulRows), int64(e.tgt.MatmulVecs)
+	if c.n > 1 && most > 0 && vecs > 0 {
+		for _, lanes := range widths {
+			if lanes < 2 {
+				continue
+			}
+			c.lanes, c.rows = lanes, evenly(c.m, most)
+			c.vecs = evenly((c.n+lanes-1)/lanes, max(most*vecs/(c.rows+1), vecs))
+			if e.can(int(lanes), func() { e.probeTile(c) }) {
+				return true
+			}
 		}
 	}
-	c.lanes, c.rows, c.vecs = 1, 4, min(2, c.n)
+	c.lanes, c.rows, c.vecs = 1, evenly(c.m, 4), min(2, c.n)
+	if c.n == 1 && e.tgt.MatvecRows > 0 {
+		c.rows = evenly(c.m, int64(e.tgt.MatvecRows))
+	}
 	return e.can(1, func() { e.probeTile(c) })
+}
+
+// evenly is the larger size of pieces, at most of size most, that differ by one.
+func evenly(n, most int64) int64 {
+	pieces := (n + most - 1) / most
+	return (n + pieces - 1) / pieces
 }
 
 // can reports whether f could be emitted with the given lanes; it leaves

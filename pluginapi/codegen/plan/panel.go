@@ -14,6 +14,7 @@ const (
 	reusePanel  = 2  // panels of B that use a packed A
 	cacheBytes  = 1 << 20
 	workPerLane = 8  // multiply-adds that cost about as much as one element of a loop over memory
+	tileWork    = 48 // multiply-adds of one trip of the innermost loop
 	rowPad      = 16 // elements between packed rows, against shared cache sets
 )
 
@@ -34,7 +35,7 @@ func (e *emitter) placeOperands(c *contraction) {
 		stride := (c.k+rowPad-1)/rowPad*rowPad + rowPad
 		c.a = aSide{view: e.scratch(c.m * stride * size), ms: stride, ks: 1, packed: true}
 	}
-	if c.y.kind == inMemory && c.y.typ.DType == c.kd && c.n%c.lanes == 0 {
+	if c.y.kind == inMemory && c.y.typ.DType == c.kd && c.n >= c.lanes {
 		ns, ok1 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yn)
 		ks, ok2 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yk)
 		far := ks*size >= farBytes && c.m >= reuseRows
@@ -61,13 +62,23 @@ func (e *emitter) packA(c *contraction, b []affine) {
 	})
 }
 
-// strip is a run of columns that one register tile is wide: vecs vectors, of
-// the last of which only valid lanes exist. at is where its packed columns
-// start, in elements.
+// strip is a run of columns that one register tile is wide: vecs vectors, the
+// last of which is moved back to end with the row or, in a row shorter than a
+// vector, has only valid lanes. at is where its packed columns start, in
+// elements.
 type strip struct {
 	n0          affine
 	at          affine
 	vecs, valid int64
+	back        int64
+}
+
+// column is the first column of vector v.
+func (s strip) column(c *contraction, v int64) affine {
+	if v == s.vecs-1 {
+		return s.n0.plus(v*c.lanes - s.back)
+	}
+	return s.n0.plus(v * c.lanes)
 }
 
 // strips emits f for every strip of columns, each independent of the others;
@@ -78,10 +89,24 @@ func (e *emitter) strips(c *contraction, kLen, work int64, f func(s strip)) {
 	e.together(full, work, func(p affine) {
 		f(strip{n0: p.scale(panel), at: p.scale(panel * kLen), vecs: c.vecs, valid: c.lanes})
 	})
-	if left := c.n - full*panel; left > 0 {
-		v := (left + c.lanes - 1) / c.lanes
-		f(strip{n0: fixed(full * panel), at: fixed(full * panel * kLen), vecs: v, valid: left - (v-1)*c.lanes})
+	if s, ok := c.lastStrip(kLen); ok {
+		f(s)
 	}
+}
+
+// lastStrip is what the full strips leave.
+func (c *contraction) lastStrip(kLen int64) (strip, bool) {
+	panel := c.vecs * c.lanes
+	n0 := c.n - c.n%panel
+	if n0 == c.n {
+		return strip{}, false
+	}
+	vecs := (c.n - n0 + c.lanes - 1) / c.lanes
+	s := strip{n0: fixed(n0), at: fixed(n0 * kLen), vecs: vecs, valid: c.n - n0 - (vecs-1)*c.lanes}
+	if c.n >= c.lanes {
+		s.back, s.valid = c.lanes-s.valid, c.lanes
+	}
+	return s, true
 }
 
 // chunks emits the chunks of k in order: the first starts the totals, the last
@@ -107,27 +132,43 @@ type chunkSpan struct {
 	first, last bool
 }
 
+// band is a run of rows in tiles of one height.
+type band struct{ m0, tiles, rows int64 }
+
+// bands deals out the rows.
+func (c *contraction) bands() []band {
+	pieces := (c.m + c.rows - 1) / c.rows
+	short := pieces*c.rows - c.m // tiles that are one row shorter
+	tall := pieces - short
+	if short == 0 {
+		return []band{{0, tall, c.rows}}
+	}
+	return []band{{0, tall, c.rows}, {tall * c.rows, short, c.rows - 1}}
+}
+
 // chunkOf computes one chunk for every output element: blocks of rows that stay
 // in cache, every strip of columns against each.
 func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 	if c.b.packed {
 		e.strips(c, k.kLen, c.vecs*c.lanes*k.kLen, func(s strip) { e.packB(c, b, s, k) })
 	}
-	tile := func(m0 affine, rows int64, s strip) {
-		if !e.try(int(c.lanes), func() { e.tile(c, b, m0, rows, s, k) }) {
-			panic("BUG: plan: a contraction tile lost its vector form")
-		}
-	}
-	tiles := c.m / c.rows
 	perBlock := max(cacheBytes/(k.kLen*int64(c.kd.Size())*c.rows), 1)
-	rows := min(perBlock, tiles) * c.rows
-	e.together((tiles+perBlock-1)/perBlock, rows*c.n*k.kLen/workPerLane, func(block affine) {
-		e.strips(c, k.kLen, rows*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) {
-			e.tilesOf(block, tiles, perBlock, func(t affine) { tile(t.scale(c.rows), c.rows, s) })
+	for _, x := range c.bands() {
+		rows := min(perBlock, x.tiles) * x.rows
+		e.together((x.tiles+perBlock-1)/perBlock, rows*c.n*k.kLen/workPerLane, func(block affine) {
+			e.strips(c, k.kLen, rows*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) {
+				e.tilesOf(block, x.tiles, perBlock, func(t affine) {
+					e.inLanes(c, func() { e.tile(c, b, t.scale(x.rows).plus(x.m0), x.rows, s, k) })
+				})
+			})
 		})
-	})
-	if left := c.m % c.rows; left > 0 {
-		e.strips(c, k.kLen, left*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) { tile(fixed(tiles*c.rows), left, s) })
+	}
+}
+
+// inLanes emits code of the contraction's width.
+func (e *emitter) inLanes(c *contraction, f func()) {
+	if !e.try(int(c.lanes), f) {
+		panic("BUG: plan: a contraction tile lost its vector form")
 	}
 }
 
@@ -147,16 +188,24 @@ func (e *emitter) tilesOf(block affine, tiles, perBlock int64, f func(t affine))
 	})
 }
 
-// packB stores the columns of a strip k-major, padded with zeros.
+// packB stores the columns of a strip k-major, where needed padded with zeros.
 func (e *emitter) packB(c *contraction, b []affine, s strip, k chunkSpan) {
 	width := s.vecs * c.lanes
-	cols := width - c.lanes + s.valid
 	e.loop(k.kLen, func(kk affine) {
+		copied := func(at, n0 affine, cols int64) {
+			e.innermost(cols, func(j affine) {
+				v := e.operandAt(c, c.y, c.yb, c.yn, c.yk, c.nDims, b, n0.add(j), k.k0.add(kk))
+				e.storeAt(c.b.view, c.kd, at.add(j), v)
+			})
+		}
 		row := s.at.add(kk.scale(width))
-		e.innermost(cols, func(j affine) {
-			v := e.operandAt(c, c.y, c.yb, c.yn, c.yk, c.nDims, b, s.n0.add(j), k.k0.add(kk))
-			e.storeAt(c.b.view, c.kd, row.add(j), v)
-		})
+		if s.back > 0 {
+			copied(row, s.n0, width-c.lanes)
+			copied(row.plus(width-c.lanes), s.column(c, s.vecs-1), c.lanes)
+			return
+		}
+		cols := width - c.lanes + s.valid
+		copied(row, s.n0, cols)
 		e.carry(cols, width, 1, nil, func(j affine, _ []lir.Value) []lir.Value {
 			e.storeAt(c.b.view, c.kd, row.add(j), e.zero(c.kd))
 			return nil
@@ -173,7 +222,7 @@ func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s stri
 	for i := range acc {
 		acc[i] = zero
 	}
-	acc = e.carry(0, k.kLen, 1, acc, func(kk affine, acc []lir.Value) []lir.Value {
+	step := func(kk affine, acc []lir.Value) []lir.Value {
 		bs := make([]lir.Value, vecs)
 		for v := range bs {
 			bs[v] = e.loadAt(c.b.view, c.kd, e.lane(c, e.bAt(c, b, s, int64(v), k.k0, kk)))
@@ -187,7 +236,17 @@ func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s stri
 			}
 		}
 		return next
+	}
+	// Small tiles take several terms a trip, to spread the loop's own cost.
+	unroll := max(tileWork/(rows*vecs), 1)
+	whole := k.kLen - k.kLen%unroll
+	acc = e.carry(0, whole, unroll, acc, func(kk affine, acc []lir.Value) []lir.Value {
+		for u := range unroll {
+			acc = step(kk.plus(u), acc)
+		}
+		return acc
 	})
+	acc = e.carry(whole, k.kLen, 1, acc, step)
 	for r := range rows {
 		m := m0.plus(r)
 		for v := range vecs {
@@ -203,7 +262,7 @@ func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s stri
 				}
 			}
 			x = e.finish(c, x)
-			n := s.n0.plus(v * c.lanes)
+			n := s.column(c, v)
 			if v < vecs-1 || s.valid == c.lanes {
 				e.scope(func() { c.store(b, m, e.lane(c, n), x) })
 				continue
@@ -253,7 +312,7 @@ func (e *emitter) bAt(c *contraction, b []affine, s strip, v int64, k0, k affine
 	if c.b.packed {
 		return s.at.add(k.scale(s.vecs * c.lanes)).plus(v * c.lanes)
 	}
-	a := c.b.view.off.add(s.n0.plus(v * c.lanes)).add(k0.add(k).scale(c.b.ks))
+	a := c.b.view.off.add(s.column(c, v)).add(k0.add(k).scale(c.b.ks))
 	for i, ax := range c.yb {
 		a = a.add(b[i].scale(c.b.view.strides[ax]))
 	}

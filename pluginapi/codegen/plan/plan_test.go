@@ -21,7 +21,7 @@ func targets() []lir.Target {
 	return []lir.Target{
 		{Name: "scalar"},
 		{Name: "v16", VecBytes: 16, MatmulRows: 4, MatmulVecs: 2, Vec: every},
-		{Name: "v64", VecBytes: 64, MatmulRows: 14, MatmulVecs: 2, Vec: every},
+		{Name: "v64", VecBytes: 64, MatmulRows: 14, MatmulVecs: 2, MatvecRows: 8, Vec: every},
 		{Name: "tiled", VecBytes: 16, MatmulRows: 2, MatmulVecs: 1, Vec: every, Grain: 24},
 	}
 }

@@ -57,14 +57,7 @@ func (e *emitter) give(state []operand, f func()) {
 // gives back: as it was, or updated.
 func (e *emitter) adoptable(regs []graph.RegionID, ins []operand, i int) (int, bool) {
 	for j := 1; j < len(ins); j++ {
-		if !e.donatable(j, ins[j]) {
-			continue
-		}
-		all := true
-		for _, r := range regs {
-			all = all && e.derives(e.g.Results(r)[i], int64(j-1))
-		}
-		if all {
+		if e.donatable(j, ins[j]) && e.armsDerive(regs, i, int64(j-1)) {
 			return j, true
 		}
 	}
@@ -72,12 +65,34 @@ func (e *emitter) adoptable(regs []graph.RegionID, ins []operand, i int) (int, b
 }
 
 // derives reports whether x is parameter p of its region after any number of
-// updates.
+// updates, of loops that carry it and of switches that give it back.
 func (e *emitter) derives(x graph.Ref, p int64) bool {
-	for e.g.Op(x.Node) == op.Update {
-		x = e.g.Ins(x.Node)[0]
+	ins := e.g.Ins(x.Node)
+	switch e.g.Op(x.Node) {
+	case op.Param:
+		return e.g.Attrs(x.Node).Int(op.KIndex) == p
+	case op.Update:
+		return e.derives(ins[0], p)
+	case op.Loop:
+		return int(x.Out) < len(ins)-1 && int64(x.Out) < e.g.Attrs(x.Node).Int(op.KCarried) && e.derives(ins[1+x.Out], p)
+	case op.Switch:
+		for j := 1; j < len(ins); j++ {
+			if e.armsDerive(e.g.Regions(x.Node), int(x.Out), int64(j-1)) && e.derives(ins[j], p) {
+				return true
+			}
+		}
 	}
-	return e.g.Op(x.Node) == op.Param && e.g.Attrs(x.Node).Int(op.KIndex) == p
+	return false
+}
+
+// armsDerive reports whether result i of every region derives from parameter p.
+func (e *emitter) armsDerive(regs []graph.RegionID, i int, p int64) bool {
+	for _, r := range regs {
+		if !e.derives(e.g.Results(r)[i], p) {
+			return false
+		}
+	}
+	return true
 }
 
 // order lists the nodes of a region so that those that may overwrite their

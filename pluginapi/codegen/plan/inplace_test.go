@@ -31,9 +31,11 @@ func TestFillingIsLinear(t *testing.T) {
 	odd := b.Compare(op.EQ, b.N(op.And, nil, q[0], b.I64(1)), b.I64(1))
 	behind := b.Region(ps, b.Apply(op.Switch, nil, arms, odd, q[0], q[1])[0])
 	nested := b.Region(ps, b.Apply(op.Loop, carried, []graph.RegionID{always, straight}, b.I64(3), q[1])[0])
+	inner := b.Region(ps, b.Apply(op.Loop, carried, []graph.RegionID{always, straight}, b.I64(3), q[1])[0])
+	loopBehind := b.Region(ps, b.Apply(op.Switch, nil, []graph.RegionID{b.Region(ps, q[1]), inner}, odd, q[0], q[1])[0])
 	swap := b.Region(ps, set(set(q[1], q[0], get(q[1], step(1))), step(1), get(q[1], q[0])))
 
-	for name, body := range map[string]graph.RegionID{"straight": straight, "behind": behind, "nested": nested, "swap": swap} {
+	for name, body := range map[string]graph.RegionID{"straight": straight, "behind": behind, "nested": nested, "loop behind": loopBehind, "swap": swap} {
 		p := b.Params(v)
 		out := b.Apply(op.Loop, carried, []graph.RegionID{always, body}, b.I64(n), p[0])
 		r := b.Region([]types.Type{v}, out[0], b.NoTrap())
@@ -47,7 +49,7 @@ func TestFillingIsLinear(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range p.Entries {
-		want := map[string]int{"nested": 1}[e.Name]
+		want := map[string]int{"nested": 1, "loop behind": 1}[e.Name]
 		for _, ph := range e.Phases {
 			f := p.Module.Funcs[ph.Func]
 			for i := range f.Body.Stmts {

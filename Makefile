@@ -46,6 +46,7 @@ deps-test:
 test: build deps-test
 	$(GO) vet ./...
 	$(GO) test ./...
+	@$(MAKE) --no-print-directory test-fusing
 	@$(MAKE) --no-print-directory kegcheck
 
 # Every digest of the example artefacts, and of the golden ones, is recomputed by
@@ -56,6 +57,13 @@ kegcheck: build deps-test
 	  bin/kerac build -q examples/$$e/$$e.kera -o out/check/$$e.keg --config examples/kera.yaml; \
 	done
 	python3 tools/kegcheck.py out/check/*.keg $$(find core -name '*.keg' | sort)
+
+# Go may fuse x*y + z where the processor can: the reference must give the same
+# bits when it is compiled for one that does.
+test-fusing: go-present
+	@if grep -qw fma /proc/cpuinfo 2>/dev/null && grep -qw avx2 /proc/cpuinfo && grep -qw bmi2 /proc/cpuinfo; then \
+	  echo "GOAMD64=v3 $(GO) test ./core/numeric ./core/interp ./midend"; GOAMD64=v3 $(GO) test ./core/numeric ./core/interp ./midend; \
+	else echo "not checked: the reference compiled with fused multiply-adds (the processor has none)"; fi
 
 lint: go-present
 	@bad=$$(gofmt -l $$(git ls-files '*.go')); [[ -z $$bad ]] || { echo "not gofmt: $$bad" >&2; exit 1; }

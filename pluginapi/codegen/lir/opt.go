@@ -108,45 +108,6 @@ func (o *optimiser) foldAddr(a *Addr) {
 	}
 }
 
-// simplify folds address and 64-bit integer arithmetic with constants. It may
-// rewrite s into a constant; or it returns the value that s equals.
-func (o *optimiser) simplify(s *Stmt) (Value, bool) {
-	if s.Type.IsVec() || (s.Type.Elem != Ix && s.Type.Elem != I64) || len(s.Args) != 2 {
-		return 0, false
-	}
-	x, xok := o.konst[s.Args[0]]
-	y, yok := o.konst[s.Args[1]]
-	switch s.Op {
-	case Add:
-		switch {
-		case xok && yok:
-			o.toConst(s, x+y)
-		case yok && y == 0:
-			return s.Args[0], true
-		case xok && x == 0:
-			return s.Args[1], true
-		}
-	case Sub:
-		if yok && y == 0 {
-			return s.Args[0], true
-		}
-	case Mul:
-		switch {
-		case xok && yok:
-			o.toConst(s, x*y)
-		case yok && y == 1:
-			return s.Args[0], true
-		case xok && x == 1:
-			return s.Args[1], true
-		}
-	}
-	return 0, false
-}
-
-func (o *optimiser) toConst(s *Stmt, v int64) {
-	s.Op, s.Args, s.Imm = Const, nil, v
-}
-
 // hoist moves pure operations on values from outside out of loops, innermost
 // loops first. Loads from inputs and constants move out of loops that certainly
 // run, where they stand before any inner control flow.

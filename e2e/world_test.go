@@ -187,7 +187,7 @@ func (w *world) kerac(args ...string) result { w.t.Helper(); return w.keracEnv(n
 
 func (w *world) keracEnv(env []string, args ...string) result {
 	w.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	c := w.command(ctx, env, args...)
 	var out, stderr bytes.Buffer

@@ -46,18 +46,25 @@ func isTerminal(w io.Writer) bool {
 	return err == nil && st.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
 }
 
-// result prints a command's result: v as JSON, or the text.
+// result prints a command's result: v as JSON, or the text. Names in a .keg are
+// anybody's: what would drive a terminal is made visible.
 func (o *output) result(v any, text func(w *bufio.Writer)) error {
 	o.clearProgress()
-	b := bufio.NewWriter(o.stdout)
+	var err error
 	if o.json {
-		if err := writeJSON(b, v); err != nil {
-			return err
+		b := bufio.NewWriter(o.stdout)
+		if err = writeJSON(b, v); err == nil {
+			err = b.Flush()
 		}
 	} else {
+		visible := diag.NewVisibleWriter(o.stdout)
+		b := bufio.NewWriter(visible)
 		text(b)
+		if err = b.Flush(); err == nil {
+			err = visible.Flush()
+		}
 	}
-	if err := b.Flush(); err != nil {
+	if err != nil {
 		return fmt.Errorf("cannot write the result: %w", err)
 	}
 	return nil
@@ -85,7 +92,7 @@ func (o *output) note(format string, args ...any) {
 		return
 	}
 	o.clearProgress()
-	fmt.Fprintf(o.stderr, format+"\n", args...)
+	fmt.Fprintln(o.stderr, diag.Visible(fmt.Sprintf(format, args...)))
 }
 
 // Short work shows no progress, and no line is shown too briefly to be read.
@@ -106,11 +113,11 @@ func (o *output) progress(format string, args ...any) {
 		return
 	}
 	o.next = now.Add(progressEvery)
-	line := fmt.Sprintf(format, args...)
+	line := []rune(diag.Visible(fmt.Sprintf(format, args...)))
 	if len(line) > 78 {
-		line = line[:75] + "..."
+		line = append(line[:75], '.', '.', '.')
 	}
-	fmt.Fprintf(o.stderr, "\r\x1b[K%s", line)
+	fmt.Fprintf(o.stderr, "\r\x1b[K%s", string(line))
 	o.showing = true
 }
 
@@ -174,7 +181,7 @@ func (o *output) fail(err error, code int) {
 		if o.color {
 			red, off = "\x1b[1;31m", "\x1b[0m"
 		}
-		fmt.Fprintf(o.stderr, "%skerac: %s%s\n", red, off, strings.TrimRight(err.Error(), "\n"))
+		fmt.Fprintf(o.stderr, "%skerac: %s%s\n", red, off, diag.Visible(strings.TrimRight(err.Error(), "\n")))
 	}
 	if !o.json {
 		return

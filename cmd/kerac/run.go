@@ -237,7 +237,7 @@ func (a *app) runFailure(ctx context.Context, p *program, err error) error {
 		return err
 	case errors.As(err, &fault):
 		return &exitError{code: exitFault, err: err, data: fault}
-	case errors.Is(err, runner.ErrStale):
+	case errors.Is(err, runner.ErrStale) || errors.Is(err, runner.ErrDamaged):
 		return &exitError{code: exitArtefact, err: fmt.Errorf("%s: %w", p.path, err)}
 	}
 	if e := pluginFailure(err); errors.As(e, &known) {

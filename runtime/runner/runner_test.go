@@ -123,9 +123,9 @@ type wrong struct {
 	ref        *Interp
 }
 
-func (w wrong) Name() string                          { return w.name }
+func (w wrong) Name() string                                 { return w.name }
 func (w wrong) Mode(context.Context) (string, string, error) { return w.mode, "no such device", nil }
-func (w wrong) Close()                                {}
+func (w wrong) Close()                                       {}
 func (w wrong) Run(ctx context.Context, e *Entry, in [][]byte) (Outcome, error) {
 	o, err := w.ref.Run(ctx, in)
 	if err != nil {

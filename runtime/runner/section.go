@@ -26,6 +26,9 @@ type Section struct {
 // ErrStale says that a section was compiled from another graph than the file's.
 var ErrStale = errors.New("the section was compiled from another graph than the one in this file")
 
+// ErrDamaged says that what runs the section cannot make sense of it.
+var ErrDamaged = errors.New("the section is damaged")
+
 // Machine runs sections. It starts what it needs when it is first needed and keeps
 // it until Close: kera-runner for CPU code, and for all else the executor of the
 // backend that made the section.
@@ -108,7 +111,7 @@ func (m *Machine) executor(ctx context.Context, plugin string) (*host.Executor, 
 func arguments(s Section, e *Entry, inputs [][]byte) (*section.Entry, [][]byte, error) {
 	x, ok := s.Descriptor.Entry(e.Export.Name)
 	if !ok {
-		return nil, nil, fmt.Errorf("the section for %s has no entry %s", s.Label, e.Export.Name)
+		return nil, nil, fmt.Errorf("%s: the section has no entry %s: %w", s.Label, e.Export.Name, ErrStale)
 	}
 	region, bound := e.Export.Optimised, e.Export.OptBound
 	if region == graph.None {
@@ -289,6 +292,10 @@ func (t *pluginTarget) Run(ctx context.Context, e *Entry, inputs [][]byte) (o Ou
 	s := &host.Section{Descriptor: t.section.Descriptor, Artifact: t.section.Artifact}
 	if t.module == 0 {
 		if t.module, err = x.Load(ctx, s); err != nil {
+			var refused *host.Error
+			if errors.As(err, &refused) && refused.Kind == host.KindRefused {
+				err = fmt.Errorf("%s: %w: %w", t.Name(), ErrDamaged, err)
+			}
 			return o, err
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"syscall"
 )
 
@@ -72,7 +73,9 @@ func execute(ctx context.Context, args []string, out *output) (err error) {
 	_, err = root.ExecuteContextC(ctx)
 	var unclassified *exitError
 	if err != nil && !a.started && !errors.As(err, &unclassified) && len(diagnostics(err)) == 0 {
-		// Cobra's own complaints: flags and the number of arguments.
+		// Cobra's own complaints: flags and the number of arguments. It may have
+		// stopped before it came to --json.
+		out.json = out.json || slices.Contains(args, "--json")
 		err = &exitError{code: exitUsage, err: fmt.Errorf("%w\nType 'kerac help' for what there is", err)}
 	}
 	return err

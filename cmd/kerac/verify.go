@@ -102,14 +102,15 @@ func (a *app) verifyEntry(ctx context.Context, p *program, name string, targets 
 	return r, nil
 }
 
+type verifyJSON struct {
+	File    string           `json:"file"`
+	Entries []*runner.Report `json:"entries"`
+}
+
 // verifyResult prints the table and turns the worst row into the exit code: a
 // difference before a crash before any other failure.
 func (a *app) verifyResult(ctx context.Context, p *program, reports []*runner.Report) error {
-	var v any = reports
-	if len(reports) == 1 {
-		v = reports[0]
-	}
-	if err := a.out.result(v, func(w *bufio.Writer) {
+	if err := a.out.result(verifyJSON{p.path, reports}, func(w *bufio.Writer) {
 		for i, r := range reports {
 			if i > 0 {
 				fmt.Fprintln(w)

@@ -108,8 +108,15 @@ func (d *demo) play(p program) (*story, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := json.Unmarshal(text, &s.report); err != nil {
+	var said struct {
+		Entries []report `json:"entries"`
+	}
+	if err := json.Unmarshal(text, &said); err != nil {
 		return nil, fmt.Errorf("kerac verify --json: %w", err)
 	}
+	if len(said.Entries) != 1 {
+		return nil, fmt.Errorf("kerac verify --json: %d entries, asked for one", len(said.Entries))
+	}
+	s.report = said.Entries[0]
 	return s, nil
 }

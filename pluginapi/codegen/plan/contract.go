@@ -44,6 +44,8 @@ type contraction struct {
 	a     aSide
 	b     bSide
 	parts view // [m][n, padded] chunk totals, where k > 4096
+	grp   *grouping
+	sums  view // accumulators between blocks of a chunk, where there are several
 }
 
 // aSide is where row m, term k of the left operand is: at + m*ms + k*ks.
@@ -215,7 +217,7 @@ func (e *emitter) contract(c *contraction) bool {
 		}
 		e.chunks(c, b)
 	})
-	for _, v := range []view{c.parts, c.a.view, c.b.view} {
+	for _, v := range []view{c.parts, c.a.view, c.b.view, c.sums} {
 		if v.alloc != nil && v.alloc.refs == 0 {
 			e.free(v)
 		}

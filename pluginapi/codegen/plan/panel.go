@@ -22,7 +22,7 @@ const (
 func (e *emitter) placeOperands(c *contraction) {
 	size := int64(c.kd.Size())
 	panel := c.vecs * c.lanes
-	c.a, c.b = aSide{}, bSide{}
+	c.a, c.b, c.grp, c.sums = aSide{}, bSide{}, nil, view{}
 	if c.x.kind == inMemory && c.x.typ.DType == c.kd {
 		ms, ok1 := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xm)
 		ks, ok2 := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xk)
@@ -45,7 +45,14 @@ func (e *emitter) placeOperands(c *contraction) {
 	}
 	if c.b.view.strides == nil {
 		cols := (c.n + c.lanes - 1) / c.lanes * c.lanes
-		c.b = bSide{view: e.scratch(min(c.k, chunkLen) * cols * size), packed: true}
+		elems := min(c.k, chunkLen) * cols
+		if c.grp = c.group(); c.grp != nil {
+			var sums int64
+			if elems, sums = c.room(); c.grp.terms < min(c.k, chunkLen) {
+				c.sums = e.scratch(sums * size)
+			}
+		}
+		c.b = bSide{view: e.scratch(elems * size), packed: true}
 	}
 	if c.k > chunkLen {
 		c.parts = e.scratch(c.m * (c.n + panel) * size)
@@ -65,10 +72,10 @@ func (e *emitter) packA(c *contraction, b []affine) {
 // strip is a run of columns that one register tile is wide: vecs vectors, the
 // last of which is moved back to end with the row or, in a row shorter than a
 // vector, has only valid lanes. at is where its packed columns start, in
-// elements.
+// elements, and sums where its accumulators are in row 0 of c.sums.
 type strip struct {
 	n0          affine
-	at          affine
+	at, sums    affine
 	vecs, valid int64
 	back        int64
 }
@@ -114,22 +121,24 @@ func (c *contraction) lastStrip(kLen int64) (strip, bool) {
 func (e *emitter) chunks(c *contraction, b []affine) {
 	n := (c.k + chunkLen - 1) / chunkLen
 	if n == 1 {
-		e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: c.k, first: true, last: true})
+		e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: c.k, first: true, last: true, open: true, closed: true})
 		return
 	}
-	e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: chunkLen, first: true})
+	e.chunkOf(c, b, chunkSpan{k0: fixed(0), kLen: chunkLen, first: true, open: true, closed: true})
 	e.carry(1, n-1, 1, nil, func(i affine, _ []lir.Value) []lir.Value {
-		e.chunkOf(c, b, chunkSpan{k0: i.scale(chunkLen), kLen: chunkLen})
+		e.chunkOf(c, b, chunkSpan{k0: i.scale(chunkLen), kLen: chunkLen, open: true, closed: true})
 		return nil
 	})
 	at := (n - 1) * chunkLen
-	e.chunkOf(c, b, chunkSpan{k0: fixed(at), kLen: c.k - at, last: true})
+	e.chunkOf(c, b, chunkSpan{k0: fixed(at), kLen: c.k - at, last: true, open: true, closed: true})
 }
 
+// chunkSpan is a chunk, or a block of one, which opens and closes it.
 type chunkSpan struct {
-	k0          affine
-	kLen        int64
-	first, last bool
+	k0           affine
+	kLen         int64
+	first, last  bool // of the chunks
+	open, closed bool // the block starts, ends the chunk
 }
 
 // band is a run of rows in tiles of one height.
@@ -149,6 +158,10 @@ func (c *contraction) bands() []band {
 // chunkOf computes one chunk for every output element: blocks of rows that stay
 // in cache, every strip of columns against each.
 func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
+	if c.grp != nil {
+		e.byGroups(c, b, k)
+		return
+	}
 	if c.b.packed {
 		e.strips(c, k.kLen, c.vecs*c.lanes*k.kLen, func(s strip) { e.packB(c, b, s, k) })
 	}
@@ -157,35 +170,10 @@ func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 		rows := min(perBlock, x.tiles) * x.rows
 		e.together((x.tiles+perBlock-1)/perBlock, rows*c.n*k.kLen/workPerLane, func(block affine) {
 			e.strips(c, k.kLen, rows*c.vecs*c.lanes*k.kLen/workPerLane, func(s strip) {
-				e.tilesOf(block, x.tiles, perBlock, func(t affine) {
-					e.inLanes(c, func() { e.tile(c, b, t.scale(x.rows).plus(x.m0), x.rows, s, k) })
-				})
+				e.within(block, x.tiles, perBlock, func(t affine) { e.tile(c, b, t.scale(x.rows).plus(x.m0), x.rows, s, k) })
 			})
 		})
 	}
-}
-
-// inLanes emits code of the contraction's width.
-func (e *emitter) inLanes(c *contraction, f func()) {
-	if !e.try(int(c.lanes), f) {
-		panic("BUG: plan: a contraction tile lost its vector form")
-	}
-}
-
-// tilesOf loops over the tiles of one block; the last block may be short.
-func (e *emitter) tilesOf(block affine, tiles, perBlock int64, f func(t affine)) {
-	if tiles <= perBlock {
-		e.loop(tiles, f)
-		return
-	}
-	lo := e.ix(block.scale(perBlock))
-	hi := e.b.Op(lir.Add, lo, e.b.Ix(perBlock))
-	end := e.b.Ix(tiles)
-	hi = e.b.Op(lir.Select, e.b.Op(lir.LtS, hi, end), hi, end)
-	e.b.For(lo, hi, 1, nil, func(i lir.Value, _ []lir.Value) []lir.Value {
-		e.scope(func() { f(counter(i, tiles)) })
-		return nil
-	})
 }
 
 // packB stores the columns of a strip k-major, where needed padded with zeros.
@@ -215,12 +203,24 @@ func (e *emitter) packB(c *contraction, b []affine, s strip, k chunkSpan) {
 
 // tile emits the register tile.
 func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s strip, k chunkSpan) {
+	if !e.try(int(c.lanes), func() { e.tileInLanes(c, b, m0, rows, s, k) }) {
+		panic("BUG: plan: a contraction tile lost its vector form")
+	}
+}
+
+func (e *emitter) tileInLanes(c *contraction, b []affine, m0 affine, rows int64, s strip, k chunkSpan) {
 	vecs := s.vecs
 	t := e.kernelType(c)
 	zero := e.b.Const(t, 0)
 	acc := make([]lir.Value, rows*vecs)
+	sumAt := func(i int64) affine {
+		return e.lane(c, s.sums.add(m0.plus(i/vecs).scale(c.sumStride())).plus(i%vecs*c.lanes))
+	}
 	for i := range acc {
 		acc[i] = zero
+		if !k.open {
+			acc[i] = e.loadAt(c.sums, c.kd, sumAt(int64(i)))
+		}
 	}
 	step := func(kk affine, acc []lir.Value) []lir.Value {
 		bs := make([]lir.Value, vecs)
@@ -247,6 +247,12 @@ func (e *emitter) tile(c *contraction, b []affine, m0 affine, rows int64, s stri
 		return acc
 	})
 	acc = e.carry(whole, k.kLen, 1, acc, step)
+	if !k.closed {
+		for i, x := range acc {
+			e.storeAt(c.sums, c.kd, sumAt(int64(i)), x)
+		}
+		return
+	}
 	for r := range rows {
 		m := m0.plus(r)
 		for v := range vecs {

@@ -388,6 +388,12 @@ func (r *random) mapped() {
 	ps := []types.Type{i64, t}
 	p := r.Params(ps...)
 	at := r.N(op.Add, nil, p[0], r.I64(r.rng.Int64N(3)))
+	switch r.rng.IntN(4) {
+	case 0:
+		at = r.N(op.Rem, nil, r.N(op.Mul, nil, at, r.I64(1+r.rng.Int64N(5))), r.I64(1+r.rng.Int64N(n)))
+	case 1:
+		at = r.N(op.Div, nil, r.N(op.Add, nil, at, r.I64(r.rng.Int64N(9)-4)), r.I64(1+r.rng.Int64N(4)))
+	}
 	v := r.Reshape(r.Slice(p[1], []int64{1}, at))
 	w := r.Reshape(r.Slice(p[1], []int64{1}, p[0]))
 	v = r.N([]op.Code{op.Add, op.Mul, op.Max}[r.rng.IntN(3)], nil, v, w)

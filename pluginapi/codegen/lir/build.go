@@ -237,3 +237,10 @@ func (b *Builder) Independent(grain int64) {
 		}
 	}
 }
+
+// Since counts the statements built since m, nested ones included.
+func (b *Builder) Since(m Mark) int {
+	n := 0
+	Walk(&Block{Stmts: m.cur.Stmts[m.stmts:]}, func(*Stmt) { n++ })
+	return n
+}

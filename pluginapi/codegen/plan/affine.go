@@ -14,8 +14,8 @@ type affine struct {
 	terms []term // in order of first appearance, no zero coefficients
 	c     int64
 	lane  int64
-	// lo and hi bound the value (of lane 0) where known is set; clamps inside
-	// the bounds disappear.
+	// lo and hi bound the value, of every lane, where known is set; clamps
+	// inside the bounds disappear.
 	known  bool
 	lo, hi int64
 }
@@ -35,6 +35,15 @@ func counter(v lir.Value, n int64) affine {
 // opaque is an Ix value in [0, hi].
 func opaque(v lir.Value, hi int64) affine {
 	return affine{terms: []term{{v, 1}}, known: true, lo: 0, hi: hi}
+}
+
+// inLanes makes an index move with the lanes of an n-lane vector.
+func (a affine) inLanes(n int64) affine {
+	if n > 1 {
+		a.lane = 1
+		a.hi += n - 1
+	}
+	return a
 }
 
 func (a affine) isConst() bool { return len(a.terms) == 0 && a.lane == 0 }

@@ -150,7 +150,7 @@ func (e *emitter) carry(lo, hi, step int64, init []lir.Value, body func(i affine
 		return body(fixed(lo), init)
 	}
 	return e.b.For(e.b.Ix(lo), e.b.Ix(hi), step, init, func(i lir.Value, c []lir.Value) (out []lir.Value) {
-		a := affine{terms: []term{{i, 1}}, known: true, lo: lo, hi: hi - 1}
+		a := affine{terms: []term{{i, 1}}, known: true, lo: lo, hi: lo + (hi-lo-1)/step*step}
 		e.scope(func() { out = body(a, c) })
 		return out
 	})

@@ -107,7 +107,7 @@ const unrollBelow, unrollBy = 24, 4
 
 func (e *emitter) vectorLoop(n, lanes int64, body func(i affine)) {
 	end := n - n%lanes
-	one := func(i affine) affine { i.lane = 1; return i }
+	one := func(i affine) affine { return i.inLanes(lanes) }
 	size := e.bodySize(func() { body(one(fixed(0))) })
 	block := lanes * unrollBy
 	at := int64(0)
@@ -134,6 +134,16 @@ func (e *emitter) bodySize(f func()) int {
 	e.scope(f)
 	n = e.b.Len() - n
 	e.b.Reset(mark)
+	return n
+}
+
+// weight counts the statements that f would emit, nested ones included.
+func (e *emitter) weight(f func()) int64 {
+	mark, seq := e.b.Mark(), e.seq
+	e.scope(f)
+	n := int64(e.b.Since(mark))
+	e.b.Reset(mark)
+	e.seq = seq
 	return n
 }
 

@@ -29,6 +29,7 @@ const (
 type fold struct {
 	d        types.DType // accumulator dtype
 	identity int64
+	anyOrder bool // the result does not depend on the order
 	combine  func(e *emitter, a, b lir.Value) lir.Value
 }
 
@@ -39,6 +40,7 @@ func foldOf(k op.ReduceKind, d types.DType) fold {
 		return e.elementwise(code, elemArgs{in: d, out: d, x: []lir.Value{a, b}})
 	}
 	f.identity = identityBits(k, d)
+	f.anyOrder = !d.IsFloat() || k == op.RMin || k == op.RMax
 	return f
 }
 
@@ -111,15 +113,80 @@ func (e *emitter) reduceNode(n graph.NodeID, ins []operand) []operand {
 			}
 			return v
 		}
-		elem := func(i affine) lir.Value {
-			return e.eval(x, spread(len(shape), ax, outer, e.reshapeIndex(red, []int64{count}, []affine{i})))
+		at := func(idx []affine) lir.Value { return e.eval(x, spread(len(shape), ax, outer, idx)) }
+		elem := func(i affine) lir.Value { return at(e.reshapeIndex(red, []int64{count}, []affine{i})) }
+		s := e.elements(f, count, elem)
+		switch {
+		case e.hasVectorForm(f, s):
+			v = e.foldSeries(f, s)
+		case e.fewElements(s):
+			v = e.unrolled(f, s)
+		case f.anyOrder:
+			v = e.inTurn(f, red, at)
+		default:
+			v = e.foldSeries(f, s)
 		}
-		v = e.foldSeries(f, e.elements(f, count, elem))
 		if len(ins) == 2 {
 			v = f.combine(e, e.eval(ins[1], nil), v)
 		}
 		return v
 	})
+}
+
+// hasVectorForm reports whether a chunk of the series can be folded in vectors.
+func (e *emitter) hasVectorForm(f fold, s series) bool {
+	if e.rec != nil || f.d == types.Bool {
+		return false
+	}
+	n := min(s.n, chunkLen)
+	for _, size := range []int{4, 8} {
+		lanes := e.tgt.VecBytes / size
+		if lanes >= 2 && lirType(f.d).Elem.Size() <= size && n >= int64(lanes) &&
+			e.can(lanes, func() { e.vectorChunk(f, s, fixed(0), n, int64(lanes)) }) {
+			return true
+		}
+	}
+	return false
+}
+
+// A reduction of few elements, each cheap, is written out.
+const fewest, unrolledWeight = 16, 400
+
+func (e *emitter) fewElements(s series) bool {
+	return s.n <= fewest && e.weight(func() { s.first(fixed(0)) })*s.n <= unrolledWeight
+}
+
+// unrolled folds the lanes of a short series in registers: lane i with lane i+h,
+// h halving, the lanes past the end being absent.
+func (e *emitter) unrolled(f fold, s series) lir.Value {
+	lanes := make([]lir.Value, s.n)
+	for i := range lanes {
+		lanes[i] = s.first(fixed(int64(i)))
+	}
+	for h := numLanes / 2; h >= 1; h /= 2 {
+		for i := 0; i+h < len(lanes); i++ {
+			lanes[i] = f.combine(e, lanes[i], lanes[i+h])
+		}
+		lanes = lanes[:min(h, len(lanes))]
+	}
+	return lanes[0]
+}
+
+// inTurn folds where any order gives the same bits: one accumulator, plain loops
+// over the reduced axes.
+func (e *emitter) inTurn(f fold, red []int64, at func(idx []affine) lir.Value) lir.Value {
+	idx := make([]affine, len(red))
+	var level func(d int, acc lir.Value) lir.Value
+	level = func(d int, acc lir.Value) lir.Value {
+		if d == len(red) {
+			return f.combine(e, acc, at(append([]affine{}, idx...)))
+		}
+		return e.carry(0, red[d], 1, []lir.Value{acc}, func(i affine, c []lir.Value) []lir.Value {
+			idx[d] = i
+			return []lir.Value{level(d+1, c[0])}
+		})[0]
+	}
+	return level(0, e.b.Const(lirType(f.d), f.identity))
 }
 
 // elements is the series of a plain reduction.
@@ -272,9 +339,7 @@ func (e *emitter) vectorChunk(f fold, s series, base affine, n, lanes int64) lir
 	e.hasVec(lir.LaneDown, t.Elem, lir.None, int(lanes))
 	full := n - n%numLanes
 	at := func(i affine, j int64) affine {
-		a := base.add(i).plus(j * lanes)
-		a.lane = 1
-		return a
+		return base.add(i).plus(j * lanes).inLanes(lanes)
 	}
 	acc := make([]lir.Value, numLanes/lanes)
 	for j := range acc {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
@@ -206,7 +207,9 @@ func (e *emitter) affineNode(o operand) (affine, bool) {
 		}
 	}
 	var a affine
-	switch e.g.Op(o.lazy.node) {
+	switch c := e.g.Op(o.lazy.node); c {
+	case op.Div, op.Rem:
+		return e.affineDivide(c, ins[0].aff, ins[1].aff)
 	case op.Add:
 		a = ins[0].aff.add(ins[1].aff)
 	case op.Sub:
@@ -224,6 +227,39 @@ func (e *emitter) affineNode(o operand) (affine, bool) {
 		return a, false
 	}
 	return a, a.known && a.lo > -limit && a.hi < limit
+}
+
+// affineDivide divides an index that is not negative by a positive constant.
+func (e *emitter) affineDivide(c op.Code, x, y affine) (affine, bool) {
+	if !y.isConst() || y.c <= 0 || x.lo < 0 || x.lane != 0 {
+		return affine{}, false
+	}
+	switch {
+	case c == op.Rem && x.hi < y.c, c == op.Div && y.c == 1:
+		return x, true
+	case x.hi < y.c:
+		return fixed(0), true
+	case x.isConst() && c == op.Rem:
+		return fixed(x.c % y.c), true
+	case x.isConst():
+		return fixed(x.c / y.c), true
+	}
+	if e.rec != nil {
+		for _, t := range x.terms {
+			e.rec.raw[t.v] = true
+		}
+	}
+	v := e.ix(x)
+	shift := int64(bits.TrailingZeros64(uint64(y.c)))
+	switch power := y.c == 1<<shift; {
+	case c == op.Rem && power:
+		return opaque(e.b.Op(lir.And, v, e.b.Ix(y.c-1)), y.c-1), true
+	case c == op.Rem:
+		return opaque(e.b.Op(lir.RemU, v, e.b.Ix(y.c)), y.c-1), true
+	case power:
+		return opaque(e.b.Op(lir.ShrU, v, e.b.Ix(shift)), x.hi/y.c), true
+	}
+	return opaque(e.b.Op(lir.DivU, v, e.b.Ix(y.c)), x.hi/y.c), true
 }
 
 // viewNode handles shape ops on memory without moving anything.

@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/kera-lang/kera/core/diag"
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/interp"
 	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/frontend/std"
 	"github.com/kera-lang/kera/runtime/runner"
 )
 
@@ -33,9 +35,12 @@ type trapPlaceJSON struct {
 	Column int    `json:"column,omitempty"`
 }
 
+// trapStepJSON is a region that was entered on the way, outermost first: what
+// entered it, where that is written, and the turn of a loop or index of a map.
 type trapStepJSON struct {
-	Op    string  `json:"op"`
-	Index []int64 `json:"index,omitempty"`
+	Op    string         `json:"op"`
+	Index []int64        `json:"index,omitempty"`
+	Place *trapPlaceJSON `json:"place,omitempty"`
 }
 
 // trapped makes the error of a run that trapped. The trap code says only the kind;
@@ -67,45 +72,72 @@ func (a *app) trapped(ctx context.Context, p *program, e *runner.Entry, data [][
 
 func (a *app) locate(p *program, d *diag.Diagnostic, j *trapJSON, place *interp.Place) {
 	j.Node = p.graph.Digest(place.Node).String()
-	nodes := []graph.NodeID{place.Node}
 	var steps []string
+	nodes := []graph.NodeID{place.Node} // innermost first
 	for _, s := range place.Path {
-		nodes = append(nodes, s.Node)
-		j.Path = append(j.Path, trapStepJSON{s.Op.String(), s.Index})
+		nodes = slices.Insert(nodes, 1, s.Node)
+		at, _ := p.placeOf(s.Node)
+		j.Path = append(j.Path, trapStepJSON{s.Op.String(), s.Index, at})
 		if s.Index != nil {
 			steps = append(steps, fmt.Sprintf("%v %v", s.Op, strings.Trim(fmt.Sprint(s.Index), "[]")))
 		}
 	}
 	for _, n := range nodes {
-		spans := p.graph.Prov.Spans[n]
-		if len(spans) == 0 || int(spans[0].File) >= len(p.graph.Prov.Files) {
+		at, span := p.placeOf(n)
+		if at == nil {
 			continue
 		}
-		s := spans[0]
-		name := p.graph.Prov.Files[s.File]
-		j.Place = &trapPlaceJSON{File: name, Start: int(s.Start), End: int(s.End)}
-		if f := p.sourceFile(name); f != nil && int(s.End) <= len(f.Text) {
-			d.Primary = f.Span(int(s.Start), int(s.End))
-			pos := f.Position(int(s.Start))
-			j.Place.Line, j.Place.Column = pos.Line, pos.Column
-		} else {
-			d.Notef("at %s, bytes %d to %d", name, s.Start, s.End)
+		j.Place, d.Primary = at, span
+		if !span.IsValid() {
+			d.Notef("at %s, bytes %d to %d", at.File, at.Start, at.End)
 		}
-		if len(spans) > 1 {
-			d.Notef("equal code at %d more places counts as the same", len(spans)-1)
+		if more := len(p.graph.Prov.Spans[n]) - 1; more > 0 {
+			d.Notef("equal code at %d more places counts as the same", more)
 		}
 		break
+	}
+	for _, s := range slices.Backward(place.Path) {
+		if s.Op != op.Call {
+			continue
+		}
+		if at, span := p.placeOf(s.Node); at != nil && span.IsValid() && span != d.Primary {
+			d.Related(span, "called here")
+		}
 	}
 	if len(steps) > 0 {
 		d.Notef("in %s", strings.Join(steps, ", in "))
 	}
 }
 
+// placeOf is where a node was first written. The span is valid if the source is
+// there.
+func (p *program) placeOf(n graph.NodeID) (*trapPlaceJSON, diag.Span) {
+	spans := p.graph.Prov.Spans[n]
+	if len(spans) == 0 || int(spans[0].File) >= len(p.graph.Prov.Files) {
+		return nil, diag.Span{}
+	}
+	s := spans[0]
+	at := &trapPlaceJSON{File: p.graph.Prov.Files[s.File], Start: int(s.Start), End: int(s.End)}
+	f := p.sourceFile(at.File)
+	if f == nil || at.End > len(f.Text) {
+		return at, diag.Span{}
+	}
+	pos := f.Position(at.Start)
+	at.Line, at.Column = pos.Line, pos.Column
+	return at, f.Span(at.Start, at.End)
+}
+
 // sourceFile finds a source that the provenance names: the one the program was
-// just read from, else a file of that name beside the artefact or here.
+// just read from, the standard library, else a file of that name beside the
+// artefact or here.
 func (p *program) sourceFile(name string) *diag.File {
 	if f, ok := p.files[name]; ok {
 		return f
+	}
+	for _, m := range std.Modules() {
+		if m.File == name {
+			return diag.NewFile(name, m.Text)
+		}
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		return nil

@@ -108,13 +108,16 @@ func parseJSON(file string, r io.Reader) (cells, error) {
 	known := []bool{}   // whether dims[depth] was set by a closed list
 	leaf := -1          // depth of the numbers, -1 while none was seen
 	bad := func(format string, args ...any) (cells, error) {
-		return c, formatErr(file, "at byte %d: %s", dec.InputOffset(), fmt.Sprintf(format, args...))
+		return c, formatErr(file, "before byte %d: %s", dec.InputOffset(), fmt.Sprintf(format, args...))
 	}
 	for {
 		tok, err := dec.Token()
 		if err != nil {
 			if errors.Is(err, io.EOF) {
 				err = errors.New("the text ends inside a list")
+				if len(counts) == 0 {
+					return c, formatErr(file, "the file is empty")
+				}
 			}
 			return bad("%v", err)
 		}

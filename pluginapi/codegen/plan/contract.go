@@ -281,10 +281,7 @@ func (e *emitter) can(lanes int, f func()) bool {
 
 // probeTile emits what a tile does to one accumulator.
 func (e *emitter) probeTile(c *contraction) {
-	lane := fixed(0)
-	if c.lanes > 1 {
-		lane.lane = 1
-	}
+	lane := fixed(0).inLanes(c.lanes)
 	b := make([]affine, len(c.bDims))
 	for i := range b {
 		b[i] = fixed(0)

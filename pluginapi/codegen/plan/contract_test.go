@@ -36,3 +36,22 @@ func TestContractionShapes(t *testing.T) {
 	}
 	check(t, g, 2)
 }
+
+// TestContractionStreams: big right operands, read row by row.
+func TestContractionStreams(t *testing.T) {
+	if testing.Short() {
+		t.Skip("not checked: a million products")
+	}
+	g := graph.New()
+	b := graph.B{Store: g.Store}
+	ts := []types.Type{types.Tensor(types.F32, 1, 4100), types.Tensor(types.F32, 4100, 515)}
+	p := b.Params(ts...)
+	r := b.N(op.DotGeneral, op.NewAttrs(op.Int(op.KAcc, int64(op.AccFMA)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
+		op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 0)), p[0], p[1])
+	x := graph.Export{Name: "f", Params: []graph.Port{{Name: "x"}, {Name: "y"}}, Results: []graph.Port{{Name: "r"}},
+		Region: b.Region(ts, r, b.NoTrap()), Optimised: graph.None}
+	if err := g.AddExport(x); err != nil {
+		t.Fatal(err)
+	}
+	check(t, g, 1)
+}

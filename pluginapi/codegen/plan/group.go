@@ -2,8 +2,8 @@ package plan
 
 import "github.com/kera-lang/kera/pluginapi/codegen/lir"
 
-// Packed contractions go group by group of column strips: the group's columns
-// are packed for one block of terms and used while they are near, by all rows.
+// Big contractions go group by group of column strips: the group's columns are
+// packed for one block of terms and used while they are near, by all rows.
 //
 //	for each slot, on any thread
 //	  for each group of the slot          its packed columns reuse the slot
@@ -14,6 +14,9 @@ import "github.com/kera-lang/kera/pluginapi/codegen/lir"
 //
 // Between blocks the accumulators rest in memory as they are, which changes no
 // bit of the chain.
+//
+// With few rows nothing is used again. Then nothing is packed, and a block is as
+// many rows of B as can be read side by side, each from end to end.
 type grouping struct {
 	strips int64 // of a group
 	groups int64 // of full strips
@@ -55,6 +58,41 @@ func (c *contraction) group() *grouping {
 	return g
 }
 
+// Streams are worth it for a B that has to come from far, with rows of many
+// pages: up to this many rows of A, from this many bytes of B. So many terms are
+// read side by side, half of them where A is to stay in registers or registers
+// are few, and so many columns belong together.
+const (
+	streamRows  = 95
+	streamBytes = 4 << 20
+	streamTerms = 16
+	streamWidth = 1024
+	fewRows     = 4
+	manyRegs    = 24 // accumulators of a tile
+)
+
+// stream decides whether to read the rows of B side by side, and with few rows
+// of A sets the tile to match.
+func (c *contraction) stream(tgt *lir.Target) *grouping {
+	size := int64(c.kd.Size())
+	if c.lanes == 1 || c.m > streamRows || c.k*c.n*size < streamBytes || c.b.ks*size < farBytes {
+		return nil
+	}
+	regs := int64(tgt.MatmulRows * tgt.MatmulVecs)
+	g := &grouping{terms: streamTerms, perSlot: 1}
+	if c.m <= fewRows || regs < manyRegs {
+		g.terms /= 2
+	}
+	if c.m <= fewRows {
+		c.vecs = min(4, max(regs/2/c.m, 1))
+	}
+	full := c.n / (c.vecs * c.lanes)
+	g.strips = max(min(streamWidth/(c.vecs*c.lanes), full), 1)
+	g.groups = (full + g.strips - 1) / g.strips
+	g.slots = g.groups
+	return g
+}
+
 // room is the size of the packed columns and of the sums, in elements.
 func (c *contraction) room() (packed, sums int64) {
 	panel := c.vecs * c.lanes
@@ -75,7 +113,9 @@ func (e *emitter) byGroups(c *contraction, b []affine, k chunkSpan) {
 	g, panel := c.grp, c.vecs*c.lanes
 	full, width := c.n/panel, g.strips*panel
 	tiles := func(kb chunkSpan, each func(f func(s strip))) {
-		each(func(s strip) { e.packB(c, b, s, kb) })
+		if c.b.packed {
+			each(func(s strip) { e.packB(c, b, s, kb) })
+		}
 		for _, x := range c.bands() {
 			e.loop(x.tiles, func(t affine) {
 				m0 := t.scale(x.rows).plus(x.m0)

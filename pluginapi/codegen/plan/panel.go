@@ -31,28 +31,32 @@ func (e *emitter) placeOperands(c *contraction) {
 		}
 	}
 	direct := c.a.view.strides != nil
-	if !direct || (c.m >= c.rows && c.n > reusePanel*panel && c.a.ms*size >= farBytes) {
+	if !direct || (c.m > fewRows && c.n > reusePanel*panel && c.a.ms*size >= farBytes) {
 		stride := (c.k+rowPad-1)/rowPad*rowPad + rowPad
 		c.a = aSide{view: e.scratch(c.m * stride * size), ms: stride, ks: 1, packed: true}
 	}
 	if c.y.kind == inMemory && c.y.typ.DType == c.kd && c.n >= c.lanes {
 		ns, ok1 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yn)
 		ks, ok2 := oneStride(c.y.typ.Shape(), c.y.view.strides, c.yk)
-		far := ks*size >= farBytes && c.m >= reuseRows
-		if ok1 && ok2 && ns == 1 && !far {
+		if ok1 && ok2 && ns == 1 {
 			c.b = bSide{view: c.y.view, ks: ks}
+			if c.grp = c.stream(e.tgt); c.grp == nil && ks*size >= farBytes && c.m >= reuseRows {
+				c.b = bSide{}
+			}
 		}
 	}
+	panel = c.vecs * c.lanes
 	if c.b.view.strides == nil {
 		cols := (c.n + c.lanes - 1) / c.lanes * c.lanes
 		elems := min(c.k, chunkLen) * cols
 		if c.grp = c.group(); c.grp != nil {
-			var sums int64
-			if elems, sums = c.room(); c.grp.terms < min(c.k, chunkLen) {
-				c.sums = e.scratch(sums * size)
-			}
+			elems, _ = c.room()
 		}
 		c.b = bSide{view: e.scratch(elems * size), packed: true}
+	}
+	if c.grp != nil && c.grp.terms < min(c.k, chunkLen) {
+		_, sums := c.room()
+		c.sums = e.scratch(sums * size)
 	}
 	if c.k > chunkLen {
 		c.parts = e.scratch(c.m * (c.n + panel) * size)
@@ -239,6 +243,9 @@ func (e *emitter) tileInLanes(c *contraction, b []affine, m0 affine, rows int64,
 	}
 	// Small tiles take several terms a trip, to spread the loop's own cost.
 	unroll := max(tileWork/(rows*vecs), 1)
+	if k.kLen <= streamTerms {
+		unroll = k.kLen
+	}
 	whole := k.kLen - k.kLen%unroll
 	acc = e.carry(0, whole, unroll, acc, func(kk affine, acc []lir.Value) []lir.Value {
 		for u := range unroll {
@@ -280,10 +287,7 @@ func (e *emitter) tileInLanes(c *contraction, b []affine, m0 affine, rows int64,
 
 // lane makes an index move with the vector lane.
 func (e *emitter) lane(c *contraction, a affine) affine {
-	if c.lanes > 1 {
-		a.lane = 1
-	}
-	return a
+	return a.inLanes(c.lanes)
 }
 
 // storeRagged stores the first valid lanes of x, one by one.

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/viper"
 
 	"github.com/kera-lang/kera/core/diag"
+	"github.com/kera-lang/kera/pluginapi/host"
 )
 
 // defaultConfig is read from the current folder when --config is not given.
@@ -130,13 +131,17 @@ func firstLine(s string) string {
 func (c *config) validate() error {
 	seen := map[string]bool{}
 	for _, p := range c.Plugins {
-		if p.Name == "" || strings.ContainsAny(p.Name, "/\\: ") {
-			return mistake("K0702", "%s: %q is no name for a plugin", c.file, p.Name)
+		if !host.ValidName(p.Name) {
+			return mistake("K0702", "%s: %q is no name for a plugin", c.file, p.Name).
+				Notef("a name has lower-case letters, digits and dashes; the path may be anything")
 		}
 		if seen[p.Name] {
 			return mistake("K0702", "%s: the plugin %s is listed twice", c.file, p.Name)
 		}
 		seen[p.Name] = true
+	}
+	if c.Cache.MaxBytes < 0 {
+		return mistake("K0702", "%s: cache: max_bytes is %d", c.file, c.Cache.MaxBytes)
 	}
 	for _, t := range c.Targets {
 		if t.Name == "" {

@@ -9,7 +9,7 @@ import (
 
 func TestConfig(t *testing.T) {
 	for _, c := range []struct{ name, text, problem string }{
-		{"whole", "plugins:\n  - x86\n  - {name: Vendor, path: ./v}\ntargets:\n  - wasm\n  - name: x86:avx2\n    options: [\"TileRows=14\"]\ncache: {dir: c, max_bytes: 5}\n", ""},
+		{"whole", "plugins:\n  - x86\n  - {name: vendor, path: ./V}\ntargets:\n  - wasm\n  - name: x86:avx2\n    options: [\"TileRows=14\"]\ncache: {dir: c, max_bytes: 5}\n", ""},
 		{"empty", "", ""},
 		{"key", "target: [x86]\n", `K0701]: kera.yaml: unknown key "target"`},
 		{"inner key", "plugins: [{name: a, pth: b}]\n", `K0701]: kera.yaml: unknown key "pth"`},
@@ -18,6 +18,7 @@ func TestConfig(t *testing.T) {
 		{"option map", "targets: [{name: a, options: {Tile: 14}}]\n", "K0702]"},
 		{"twice", "plugins: [a, a]\n", "listed twice"},
 		{"slash", "plugins: [a/b]\n", "is no name"},
+		{"case", "plugins: [Vendor]\n", "is no name"},
 		{"yaml", "plugins: [a\n", "K0700]: kera.yaml: the configuration cannot be read"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -32,8 +33,8 @@ func TestConfig(t *testing.T) {
 			case c.problem != "" && (err == nil || !strings.Contains(err.Error(), c.problem)):
 				t.Fatalf("error %v, want %q", err, c.problem)
 			case c.name == "whole":
-				// Names keep their case, paths are the file's.
-				if got.Plugins[1].Name != "Vendor" || got.Targets[1].Options[0] != "TileRows=14" || got.path("./v") != "v" || got.Cache.MaxBytes != 5 {
+				// Paths and options keep their case, paths are the file's.
+				if got.Plugins[1].Path != "./V" || got.Targets[1].Options[0] != "TileRows=14" || got.path("./V") != "V" || got.Cache.MaxBytes != 5 {
 					t.Errorf("read as %+v", got)
 				}
 			}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/signal"
 	"runtime/debug"
@@ -72,7 +73,8 @@ func execute(ctx context.Context, args []string, out *output) (err error) {
 	root.SetErr(out.stderr)
 	_, err = root.ExecuteContextC(ctx)
 	var unclassified *exitError
-	if err != nil && !a.started && !errors.As(err, &unclassified) && len(diagnostics(err)) == 0 {
+	var unwritten *fs.PathError // of cobra's own commands, such as help
+	if err != nil && !a.started && !errors.As(err, &unclassified) && !errors.As(err, &unwritten) && len(diagnostics(err)) == 0 {
 		// Cobra's own complaints: flags and the number of arguments. It may have
 		// stopped before it came to --json.
 		out.json = out.json || slices.Contains(args, "--json")

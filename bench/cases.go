@@ -27,10 +27,17 @@ const (
 func cases() []work {
 	numpy := peer{name: "numpy", why: "not linked into the driver process"}
 	var out []work
-	for _, n := range []int{64, 256, 1024} {
-		out = append(out, work{"matmul", n, "matmul", []int{4 * n * n, 4 * n * n}, 4 * n * n,
-			[]peer{{name: "openblas cblas_sgemm", blas: true}}})
+	product := func(op string, n int, fn string, rows, inner, cols int, name string) {
+		out = append(out, work{op, n, fn, []int{4 * rows * inner, 4 * inner * cols}, 4 * rows * cols,
+			[]peer{{name: name, blas: true}}})
 	}
+	for _, n := range []int{8, 16, 32, 64, 256, 1024} {
+		product("matmul", n, "matmul", n, n, n, "openblas cblas_sgemm")
+	}
+	product("1xN @ NxN", 4096, "row", 1, 4096, 4096, "openblas cblas_sgemv")
+	product("8xN @ NxN", 4096, "rows8", 8, 4096, 4096, "openblas cblas_sgemm")
+	product("NxN @ N", 4096, "column", 4096, 4096, 1, "openblas cblas_sgemv")
+	product("128xN @ Nx4N", 768, "layer", 128, 768, 4*768, "openblas cblas_sgemm")
 	sizes := []int{1 << 10, 1 << 16, 1 << 22}
 	for _, n := range sizes {
 		out = append(out, work{"sum", n, "total", []int{4 * n}, 4,

@@ -48,6 +48,15 @@ func (c cpu) has(features []string) bool {
 	return !slices.ContainsFunc(features, func(f string) bool { return !c.features[f] })
 }
 
+// only is the CPU with no more than the given features.
+func (c cpu) only(features []string) cpu {
+	out := cpu{model: c.model, features: map[string]bool{}}
+	for _, f := range features {
+		out.features[f] = true
+	}
+	return out
+}
+
 // coreType is what OpenBLAS is told to be: it takes some CPUs for a Prescott.
 func (c cpu) coreType() string {
 	if t := os.Getenv("OPENBLAS_CORETYPE"); t != "" {

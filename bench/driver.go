@@ -75,7 +75,7 @@ func (d *driver) plan(o options, k *kera, ws []work) string {
 	var w strings.Builder
 	fmt.Fprintf(&w, "rounds %d %g\n", o.rounds, o.millis)
 	for _, c := range ws {
-		fmt.Fprintf(&w, "case %s %d\n", c.op, c.size)
+		fmt.Fprintf(&w, "case %d %s\n", c.size, c.op)
 		e := k.entry(c)
 		if e == nil {
 			for _, n := range c.in {

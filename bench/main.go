@@ -71,6 +71,9 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if o.level != "" && kera.desc != nil { // OpenBLAS is to have the same instructions
+		cpu = cpu.only(kera.features)
+	}
 	d, err := buildDriver(ctx, cpu, dir)
 	if err != nil {
 		return err

@@ -25,6 +25,18 @@ void openblas_set_num_threads(int);
 static void blas_sgemm(const float *const *in, float *const *out, size_t n) {
 	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, n, n, n, 1.0f, in[0], n, in[1], n, 0.0f, out[0], n);
 }
+static void blas_row(const float *const *in, float *const *out, size_t n) {
+	cblas_sgemv(CblasRowMajor, CblasTrans, n, n, 1.0f, in[1], n, in[0], 1, 0.0f, out[0], 1);
+}
+static void blas_rows8(const float *const *in, float *const *out, size_t n) {
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 8, n, n, 1.0f, in[0], n, in[1], n, 0.0f, out[0], n);
+}
+static void blas_column(const float *const *in, float *const *out, size_t n) {
+	cblas_sgemv(CblasRowMajor, CblasNoTrans, n, n, 1.0f, in[0], n, in[1], 1, 0.0f, out[0], 1);
+}
+static void blas_layer(const float *const *in, float *const *out, size_t n) {
+	cblas_sgemm(CblasRowMajor, CblasNoTrans, CblasNoTrans, 128, 4 * n, n, 1.0f, in[0], n, in[1], 4 * n, 0.0f, out[0], 4 * n);
+}
 static void blas_sdot(const float *const *in, float *const *out, size_t n) {
 	out[0][0] = cblas_sdot(n, in[0], 1, in[1], 1);
 }
@@ -173,6 +185,14 @@ static void finish(struct bench *b, int rounds, double share_ns) {
 #ifdef HAVE_BLAS
 	if (!strcmp(b->op, "matmul"))
 		rivals[n++] = (struct rival){"openblas cblas_sgemm", blas_sgemm, 0, {0}};
+	if (!strcmp(b->op, "1xN @ NxN"))
+		rivals[n++] = (struct rival){"openblas cblas_sgemv", blas_row, 0, {0}};
+	if (!strcmp(b->op, "8xN @ NxN"))
+		rivals[n++] = (struct rival){"openblas cblas_sgemm", blas_rows8, 0, {0}};
+	if (!strcmp(b->op, "NxN @ N"))
+		rivals[n++] = (struct rival){"openblas cblas_sgemv", blas_column, 0, {0}};
+	if (!strcmp(b->op, "128xN @ Nx4N"))
+		rivals[n++] = (struct rival){"openblas cblas_sgemm", blas_layer, 0, {0}};
 	if (!strcmp(b->op, "dot"))
 		rivals[n++] = (struct rival){"openblas cblas_sdot", blas_sdot, 0, {0}};
 	if (!strcmp(b->op, "sum")) {
@@ -256,14 +276,14 @@ int main(int argc, char **argv) {
 	while (fgets(line, sizeof line, plan)) {
 		struct phase p = {0};
 		unsigned long long bytes;
+		size_t size;
 		if (sscanf(line, "rounds %d %lf", &rounds, &share_ms) == 2) {
 			if (rounds < 1 || rounds > MAX_ROUNDS)
 				die("number of rounds");
-		} else if (sscanf(line, "case %31s", op) == 1) {
+		} else if (sscanf(line, "case %zu %31[^\n]", &size, op) == 2) {
 			memset(&b, 0, sizeof b);
 			memcpy(b.op, op, sizeof op);
-			if (sscanf(line, "case %*s %zu", &b.n) != 1)
-				die("case without a size");
+			b.n = size;
 		} else if (sscanf(line, "blob %llu %3999[^\n]", &bytes, path) == 2) {
 			b.blob_size = bytes;
 			load(&b, path);

@@ -77,13 +77,24 @@ func writeJSON(w io.Writer, v any) error {
 	return enc.Encode(v)
 }
 
+// maxShown is how many diagnostics a person gets to read. --json has all of them.
+const maxShown = 50
+
+func (o *output) render(list diag.List) {
+	more := len(list) - maxShown
+	diag.Render(o.stderr, list[:min(len(list), maxShown)], diag.Options{Color: o.color})
+	if more > 0 {
+		fmt.Fprintf(o.stderr, "\nand %d more\n", more)
+	}
+}
+
 // diagnose shows warnings and notes that stop nothing.
 func (o *output) diagnose(list diag.List) {
 	if len(list) == 0 || o.quiet {
 		return
 	}
 	o.clearProgress()
-	diag.Render(o.stderr, list, diag.Options{Color: o.color})
+	o.render(list)
 }
 
 // note says something about the run that is no result.
@@ -173,7 +184,7 @@ func (o *output) fail(err error, code int) {
 	list := diagnostics(err)
 	switch {
 	case len(list) > 0:
-		diag.Render(o.stderr, list, diag.Options{Color: o.color})
+		o.render(list)
 	case code == exitCancelled:
 		fmt.Fprintln(o.stderr, "kerac: cancelled")
 	default:

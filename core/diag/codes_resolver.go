@@ -28,7 +28,7 @@ func resolverCodes() []Entry {
 			"No variable, parameter, dimension, declaration or builtin function of this name is visible here.\nVariables are visible from their `let` to the end of the block; names of other modules need `use`.",
 			"fn f(x: f64) -> f64 { y + 1.0 }\n", "fn f(x: f64) -> f64 { x + 1.0 }\n"},
 		{DuplicateName, "a name is declared twice",
-			"Within a module, a struct, a parameter list or a pattern each name stands for one thing. A `let`\nmay take a name again: the new variable hides the old one.",
+			"Within a module, a struct, a parameter list or a pattern each name stands for one thing. A `let`\nmay take a name again: the new variable hides the old one. The scalar types' names are taken.",
 			"fn f() -> i64 { 1 }\nfn f() -> i64 { 2 }\n", "fn f() -> i64 { 1 }\nfn g() -> i64 { 2 }\n"},
 		{UnknownModule, "there is no such module",
 			"`use a.b` names the file a/b.kera of the package, or a module of the standard library such as\nstd.math.",

@@ -100,7 +100,10 @@ func (c *checker) newItem(s *source, it syntax.Item) item {
 			return nil // reported by the parser
 		}
 		n := make(itemBase{mod: s.mod, name: name.Text(), pub: pub, span: name.Span(), node: it.Syntax()})
-		if old, ok := s.mod.items[name.Text()]; ok {
+		if _, scalar := types.ParseDType(name.Text()); scalar {
+			// One message here instead of one wherever the type is meant.
+			c.errorf(diag.DuplicateName, name.Span(), "`%s` is a type of the language", name.Text()).Notef("choose another name")
+		} else if old, ok := s.mod.items[name.Text()]; ok {
 			c.errorf(diag.DuplicateName, name.Span(), "`%s` is declared twice", name.Text()).Related(old.at(), "the first time here")
 		} else {
 			s.mod.items[name.Text()] = n

@@ -151,6 +151,7 @@ func TestWrongSource(t *testing.T) {
 		{"const W: f64[2] = embed(\"none.npy\")\npub fn f(x: f64) -> f64 { x + W[0] }", "K0", "bad.kera:1:"},
 		{"const W: f64[2] = embed(\"../../etc/passwd\")\npub fn f(x: f64) -> f64 { x + W[0] }", "K0", "bad.kera:1:"},
 		{"pub fn f(x: i64) -> i64 { match x { } }", "K0208", "bad.kera:1:"},
+		{"fn f64(x: i64) -> i64 { x }\npub fn g(x: f64) -> f64 { x }", "K0202", "bad.kera:1:4"},
 		{"", "K0710", ""},
 		{"fn f(x: i64) -> i64 { x }", "K0710", ""},
 		{"pub fn f[n](x: i64[n]) -> i64 { sum(x) }", "K0716", "bad.kera:1:8"},

@@ -21,16 +21,16 @@ func TestScale(t *testing.T) {
 		fmt.Fprintf(&ifs, "let v%d = s\nif s > %d { s += v%d } else { s += 1 }\n", i, i*3, i)
 	}
 	ifs.WriteString("s\n}\n")
-	calls.WriteString("fn f0(x: i64) -> i64 { x + 1 }\n")
+	calls.WriteString("fn g0(x: i64) -> i64 { x + 1 }\n")
 	for i := range 50 {
-		fmt.Fprintf(&calls, "fn f%d(x: i64) -> i64 { f%d(x) + f%d(x + 1) }\n", i+1, i, i)
+		fmt.Fprintf(&calls, "fn g%d(x: i64) -> i64 { g%d(x) + g%d(x + 1) }\n", i+1, i, i)
 	}
 	deep.WriteString(calls.String())
-	calls.WriteString("pub fn main(x: i64) -> i64 { f50(x) }\n")
+	calls.WriteString("pub fn main(x: i64) -> i64 { g50(x) }\n")
 	for i := range 30 {
-		fmt.Fprintf(&deep, "fn f%d(x: i64) -> i64 { f%d(x) }\n", i+51, i+50)
+		fmt.Fprintf(&deep, "fn g%d(x: i64) -> i64 { g%d(x) }\n", i+51, i+50)
 	}
-	deep.WriteString("pub fn main(x: i64) -> i64 { f80(x) }\n")
+	deep.WriteString("pub fn main(x: i64) -> i64 { g80(x) }\n")
 	wide.WriteString("fn g[n](x: f64[n]) -> f64 { sum(x) }\npub fn main() -> f64 {\nlet mut s = 0.0\n")
 	for i := range 400 {
 		fmt.Fprintf(&wide, "s += g[%d](broadcast(1.0, [%d]))\n", i, i)

@@ -104,6 +104,20 @@ func (e *emitter) reduceNode(n graph.NodeID, ins []operand) []operand {
 	shape := x.typ.Shape()
 	red := pick(shape, ax)
 	count := numElems(red)
+	initially := func(v lir.Value) lir.Value {
+		if len(ins) == 2 {
+			v = f.combine(e, e.eval(ins[1], nil), v)
+		}
+		return v
+	}
+	seriesAt := func(outer []affine) series {
+		return e.elements(f, count, func(i affine) lir.Value {
+			return e.eval(x, spread(len(shape), ax, outer, e.reshapeIndex(red, []int64{count}, []affine{i})))
+		})
+	}
+	if outs, ok := e.byColumns(n, shape, ax, columns{f: f, count: count, at: seriesAt, finish: initially}); ok {
+		return outs
+	}
 	return e.perOutput(n, shape, ax, func(outer []affine) lir.Value {
 		var v lir.Value
 		if count == 0 {
@@ -114,8 +128,7 @@ func (e *emitter) reduceNode(n graph.NodeID, ins []operand) []operand {
 			return v
 		}
 		at := func(idx []affine) lir.Value { return e.eval(x, spread(len(shape), ax, outer, idx)) }
-		elem := func(i affine) lir.Value { return at(e.reshapeIndex(red, []int64{count}, []affine{i})) }
-		s := e.elements(f, count, elem)
+		s := seriesAt(outer)
 		switch {
 		case e.hasVectorForm(f, s):
 			v = e.foldSeries(f, s)
@@ -126,10 +139,7 @@ func (e *emitter) reduceNode(n graph.NodeID, ins []operand) []operand {
 		default:
 			v = e.foldSeries(f, s)
 		}
-		if len(ins) == 2 {
-			v = f.combine(e, e.eval(ins[1], nil), v)
-		}
-		return v
+		return initially(v)
 	})
 }
 
@@ -159,17 +169,7 @@ func (e *emitter) fewElements(s series) bool {
 // unrolled folds the lanes of a short series in registers: lane i with lane i+h,
 // h halving, the lanes past the end being absent.
 func (e *emitter) unrolled(f fold, s series) lir.Value {
-	lanes := make([]lir.Value, s.n)
-	for i := range lanes {
-		lanes[i] = s.first(fixed(int64(i)))
-	}
-	for h := numLanes / 2; h >= 1; h /= 2 {
-		for i := 0; i+h < len(lanes); i++ {
-			lanes[i] = f.combine(e, lanes[i], lanes[i+h])
-		}
-		lanes = lanes[:min(h, len(lanes))]
-	}
-	return lanes[0]
+	return e.halve(f, int(s.n), func(i int64) lir.Value { return s.first(fixed(i)) })
 }
 
 // inTurn folds where any order gives the same bits: one accumulator, plain loops
@@ -425,14 +425,11 @@ func (e *emitter) dotNode(n graph.NodeID, ins []operand) []operand {
 	shape := x.typ.Shape()
 	f := foldOf(op.Sum, x.typ.DType)
 	count := shape[ax[0]]
-	return e.perOutput(n, shape, ax, func(outer []affine) lir.Value {
-		if count == 0 {
-			return e.zero(f.d)
-		}
+	seriesAt := func(outer []affine) series {
 		at := func(o operand, i affine) lir.Value {
 			return e.eval(o, spread(len(shape), ax, outer, []affine{i}))
 		}
-		s := series{n: count,
+		return series{n: count,
 			first: func(i affine) lir.Value { return e.op(lir.FMul, at(x, i), at(y, i)) },
 			step:  func(i affine, acc lir.Value) lir.Value { return e.op(lir.FMA, at(x, i), at(y, i), acc) },
 			ragged: func(i affine, p int64, acc lir.Value) lir.Value {
@@ -442,7 +439,16 @@ func (e *emitter) dotNode(n graph.NodeID, ins []operand) []operand {
 				b := e.raggedLoad(f.d, floatBits(f.d, 1), p, func(k int64) lir.Value { return at(y, i.plus(k)) }, lanes)
 				return e.op(lir.FMA, a, b, acc)
 			}}
-		return e.foldSeries(f, s)
+	}
+	same := func(v lir.Value) lir.Value { return v }
+	if outs, ok := e.byColumns(n, shape, ax, columns{f: f, count: count, at: seriesAt, finish: same}); ok {
+		return outs
+	}
+	return e.perOutput(n, shape, ax, func(outer []affine) lir.Value {
+		if count == 0 {
+			return e.zero(f.d)
+		}
+		return e.foldSeries(f, seriesAt(outer))
 	})
 }
 

@@ -56,8 +56,7 @@ func (e *emitter) byColumns(n graph.NodeID, shape, ax []int64, c columns) ([]ope
 
 // probeColumns emits what happens to one vector.
 func (e *emitter) probeColumns(c *columns) {
-	zero := fixed(0)
-	zero.lane = 1
+	zero := fixed(0).inLanes(c.lanes)
 	idx := make([]affine, len(c.dims))
 	for i := range idx {
 		idx[i] = fixed(0)
@@ -166,7 +165,7 @@ func (e *emitter) seriesWeight(c *columns) int64 {
 		for i := range idx {
 			idx[i] = fixed(0)
 		}
-		idx[len(idx)-1].lane = 1
+		idx[len(idx)-1] = fixed(0).inLanes(c.lanes)
 		s := c.at(idx)
 		s.step(fixed(0), e.widened(c, s.first(fixed(0))))
 	})
@@ -182,14 +181,12 @@ func (e *emitter) columnBlock(c *columns, outer []affine, trip affine, padded in
 		if v == len(ss)-1 {
 			place[v] = place[v].plus(-back)
 		}
-		place[v].lane = 1
+		place[v] = place[v].inLanes(c.lanes)
 		ss[v] = c.at(append(append([]affine{}, outer...), place[v]))
 	}
 	// Row r of a scratch of so many rows. Vectors do not share places in it.
 	cell := func(rows int64, r affine, v int64) affine {
-		a := trip.scale(rows).add(r).scale(padded).add(col).plus(v * c.lanes)
-		a.lane = 1
-		return a
+		return trip.scale(rows).add(r).scale(padded).add(col).plus(v * c.lanes).inLanes(c.lanes)
 	}
 	for k, x := range e.foldColumns(c, ss, 0, cell) {
 		e.storeAt(c.out, c.t.DType, c.out.at(append(append([]affine{}, outer...), place[k])), c.finish(x))

@@ -88,6 +88,7 @@ func floatBits(d types.DType, v float64) int64 {
 // series is a sequence of elements to be folded. step accumulates element i
 // (or, in vector code, the lanes from i) into acc.
 type series struct {
+	fold
 	n    int64
 	step func(i affine, acc lir.Value) lir.Value
 	// first is what step gives for the identity.
@@ -191,7 +192,7 @@ func (e *emitter) inTurn(f fold, red []int64, at func(idx []affine) lir.Value) l
 
 // elements is the series of a plain reduction.
 func (e *emitter) elements(f fold, n int64, elem func(i affine) lir.Value) series {
-	return series{n: n,
+	return series{fold: f, n: n,
 		first: elem,
 		step:  func(i affine, acc lir.Value) lir.Value { return f.combine(e, acc, elem(i)) },
 		ragged: func(i affine, p int64, acc lir.Value) lir.Value {
@@ -337,45 +338,16 @@ func (e *emitter) vectorChunk(f fold, s series, base affine, n, lanes int64) lir
 	t := lir.Vec(lirType(f.d).Elem, int(lanes))
 	e.hasVec(lir.Const, t.Elem, lir.None, int(lanes))
 	e.hasVec(lir.LaneDown, t.Elem, lir.None, int(lanes))
-	full := n - n%numLanes
-	at := func(i affine, j int64) affine {
-		return base.add(i).plus(j * lanes).inLanes(lanes)
+	width, together := int64(numLanes), numLanes/lanes
+	if e.tgt.MatmulRows*e.tgt.MatmulVecs < manyRegs {
+		together = min(together, fewAccumulators)
 	}
-	acc := make([]lir.Value, numLanes/lanes)
-	for j := range acc {
-		if full == 0 {
-			acc[j] = e.b.Const(t, f.identity)
-		} else if acc[j] = s.first(at(fixed(0), int64(j))); !e.isVec(acc[j]) {
-			acc[j] = e.splat(acc[j], int(lanes))
-		}
+	if f.anyOrder {
+		width = min(width, lanes*fewAccumulators)
 	}
-	row := func(i affine, c []lir.Value) []lir.Value {
-		next := make([]lir.Value, len(c))
-		for j := range c {
-			next[j] = s.step(at(i, int64(j)), c[j])
-		}
-		return next
-	}
-	start := int64(numLanes) // the next row to take
-	if full-start >= 2*unrollBy*numLanes && e.bodySize(func() { row(fixed(start), acc) }) <= unrollBelow {
-		end := full - (full-start)%(unrollBy*numLanes)
-		acc = e.carry(start, end, unrollBy*numLanes, acc, func(i affine, c []lir.Value) []lir.Value {
-			for u := range int64(unrollBy) {
-				c = row(i.plus(u*numLanes), c)
-			}
-			return c
-		})
-		for start = end; start < full; start += numLanes {
-			acc = row(fixed(start), acc)
-		}
-	}
-	acc = append([]lir.Value{}, e.carry(start, full, numLanes, acc, row)...)
-	for j := int64(0); full+j*lanes < n; j++ {
-		if left := n - full - j*lanes; left >= lanes {
-			acc[j] = s.step(at(fixed(full), j), acc[j])
-		} else {
-			acc[j] = s.ragged(base.plus(full+j*lanes), left, acc[j])
-		}
+	var acc []lir.Value
+	for from := int64(0); from < width/lanes; from += together {
+		acc = append(acc, e.someLanes(s, base, n, lanes, width, from, min(together, width/lanes-from))...)
 	}
 	for h := len(acc) / 2; h >= 1; h /= 2 {
 		for j := range h {
@@ -387,6 +359,59 @@ func (e *emitter) vectorChunk(f fold, s series, base affine, n, lanes int64) lir
 		v = f.combine(e, v, e.b.LaneDown(v, h))
 	}
 	return e.b.Extract(v, 0)
+}
+
+// fewAccumulators are enough to hide the latency of an addition, and leave
+// registers to compute with.
+const fewAccumulators = 8
+
+// someLanes folds rows of width elements into vectors from to from+count of
+// the row, for which it gives the accumulators.
+func (e *emitter) someLanes(s series, base affine, n, lanes, width, from, count int64) []lir.Value {
+	t := lir.Vec(lirType(s.d).Elem, int(lanes))
+	full := n - n%width
+	at := func(i affine, j int) affine {
+		return base.add(i).plus((from + int64(j)) * lanes).inLanes(lanes)
+	}
+	acc := make([]lir.Value, count)
+	for j := range acc {
+		if full == 0 {
+			acc[j] = e.b.Const(t, s.identity)
+		} else if acc[j] = s.first(at(fixed(0), j)); !e.isVec(acc[j]) {
+			acc[j] = e.splat(acc[j], int(lanes))
+		}
+	}
+	row := func(i affine, c []lir.Value) []lir.Value {
+		next := make([]lir.Value, len(c))
+		for j := range c {
+			next[j] = s.step(at(i, j), c[j])
+		}
+		return next
+	}
+	start := width // the next row to take
+	if full-start >= 2*unrollBy*width && e.bodySize(func() { row(fixed(start), acc) }) <= unrollBelow {
+		end := full - (full-start)%(unrollBy*width)
+		acc = e.carry(start, end, unrollBy*width, acc, func(i affine, c []lir.Value) []lir.Value {
+			for u := range int64(unrollBy) {
+				c = row(i.plus(u*width), c)
+			}
+			return c
+		})
+		for start = end; start < full; start += width {
+			acc = row(fixed(start), acc)
+		}
+	}
+	acc = append([]lir.Value{}, e.carry(start, full, width, acc, row)...)
+	for j := range acc {
+		left := n - full - (from+int64(j))*lanes
+		switch {
+		case left >= lanes:
+			acc[j] = s.step(at(fixed(full), j), acc[j])
+		case left > 0:
+			acc[j] = s.ragged(base.plus(n-left), left, acc[j])
+		}
+	}
+	return acc
 }
 
 // scalarChunk keeps the lanes in work memory.
@@ -429,7 +454,7 @@ func (e *emitter) dotNode(n graph.NodeID, ins []operand) []operand {
 		at := func(o operand, i affine) lir.Value {
 			return e.eval(o, spread(len(shape), ax, outer, []affine{i}))
 		}
-		return series{n: count,
+		return series{fold: f, n: count,
 			first: func(i affine) lir.Value { return e.op(lir.FMul, at(x, i), at(y, i)) },
 			step:  func(i affine, acc lir.Value) lir.Value { return e.op(lir.FMA, at(x, i), at(y, i), acc) },
 			ragged: func(i affine, p int64, acc lir.Value) lir.Value {

@@ -35,7 +35,7 @@ func matmulCase(m, k, n int64) speedCase {
 }
 
 func speedCases() []speedCase {
-	v := types.Tensor(types.F32, 65536)
+	v, w := types.Tensor(types.F32, 65536), types.Tensor(types.F64, 65536)
 	fusion := func(ts []types.Type, body func(b graph.B, p []graph.Ref) graph.Ref) func(b graph.B, p []graph.Ref) graph.Ref {
 		return func(b graph.B, p []graph.Ref) graph.Ref {
 			inner := b.Region(ts, body(b, b.Params(ts...)))
@@ -45,6 +45,10 @@ func speedCases() []speedCase {
 	return []speedCase{
 		matmulCase(64, 64, 64), matmulCase(256, 256, 256), matmulCase(1024, 1024, 1024), matmulCase(8, 64, 10), matmulCase(1, 512, 512),
 		{"sum 65536", []types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.Sum, p[0], 0) }},
+		{"sum f64 65536", []types.Type{w, w}, fusion([]types.Type{w, w}, func(b graph.B, p []graph.Ref) graph.Ref {
+			return b.Reduce(op.Sum, b.N(op.Mul, nil, b.N(op.Sub, nil, p[0], p[1]), p[0]), 0)
+		})},
+		{"sum columns", []types.Type{types.Tensor(types.F32, 1024, 64)}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.Sum, p[0], 0) }},
 		{"max 65536", []types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.RMax, p[0], 0) }},
 		{"dot 65536", []types.Type{v, v}, func(b graph.B, p []graph.Ref) graph.Ref {
 			return b.N(op.Dot, op.NewAttrs(op.Int(op.KAxis, 0)), p[0], p[1])

@@ -211,12 +211,21 @@ func (e *emitter) contract(c *contraction) bool {
 	}
 	e.flops += 2 * float64(numElems(c.bDims)) * float64(c.m) * float64(c.n) * float64(c.k)
 	e.placeOperands(c)
-	e.nest(c.bDims, func(b []affine) {
+	one := func(b []affine) {
 		if c.a.packed {
 			e.packA(c, b)
 		}
 		e.chunks(c, b)
-	})
+	}
+	if len(c.bDims) > 0 && !c.a.packed && !c.b.packed && c.sums.alloc == nil && c.parts.alloc == nil {
+		// The members of a batch share nothing.
+		work := numElems(c.bDims[1:]) * c.m * c.n * c.k / workPerLane
+		e.together(c.bDims[0], work, func(i affine) {
+			e.nest(c.bDims[1:], func(in []affine) { one(append([]affine{i}, in...)) })
+		})
+	} else {
+		e.nest(c.bDims, one)
+	}
 	for _, v := range []view{c.parts, c.a.view, c.b.view, c.sums} {
 		if v.alloc != nil && v.alloc.refs == 0 {
 			e.free(v)

@@ -91,7 +91,10 @@ func TestSameBytes(t *testing.T) {
 				at := *w
 				at.dir = w.path(b.cwd)
 				out := w.path(fmt.Sprintf("out%d.keg", i))
-				at.wantEnv(b.env, 0, append([]string{"build", "-o", out}, b.args...))
+				r := at.wantEnv(b.env, 0, append([]string{"build", "-o", out}, b.args...))
+				if strings.Count(r.out, "  x86:avx2 ") != 1 && !strings.Contains(r.out, "{") {
+					t.Errorf("%s: not one row for a target:\n%s", b.what, r.out)
+				}
 				got := w.read(out)
 				if want == nil {
 					want = got

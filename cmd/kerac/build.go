@@ -201,7 +201,11 @@ func (a *app) compileTargets(ctx context.Context, ps *plugins, p *program, file 
 			a.out.note("kerac: %s left absent: %v", w.Name, err)
 			continue
 		}
-		specs = append(specs, s...)
+		for _, one := range s {
+			if !slices.ContainsFunc(specs, one.same) { // x86 and x86:avx2
+				specs = append(specs, one)
+			}
+		}
 	}
 	t.lap("plugin start", begin)
 	g, root, err := jobGraph(p.graph)
@@ -319,7 +323,7 @@ func (a *app) compileSpecs(ctx context.Context, src *graph.Graph, g *host.Graph,
 // setTarget puts a section in the file, in the place of one that was left absent.
 func setTarget(file *keg.File, t keg.Target, s targetSpec) {
 	file.Targets = slices.DeleteFunc(file.Targets, func(old keg.Target) bool {
-		return old.Desc.Kind == absentKind && (sameTarget(old.Desc, t.Desc) || old.Desc.Triple == s.label())
+		return old.Desc.Kind == absentKind && (sameTarget(old.Desc, t.Desc) || s.named(old.Desc.Triple))
 	})
 	file.SetTarget(t)
 }

@@ -136,6 +136,18 @@ func (t targetSpec) label() string {
 	return s
 }
 
+// same reports whether both are one target.
+func (t targetSpec) same(u targetSpec) bool {
+	return t.plugin == u.plugin && t.target.Triple == u.target.Triple && t.feature.Name == u.feature.Name
+}
+
+// named reports whether a person means t by name: a backend's or a triple, with a
+// feature set's after a colon or without.
+func (t targetSpec) named(name string) bool {
+	name, feature, _ := strings.Cut(name, ":")
+	return (name == t.plugin.Name() || name == t.target.Triple) && (feature == "" || feature == t.feature.Name)
+}
+
 // resolve turns target names into what to compile. A name is a backend's or a
 // triple, alone for every feature set or with one after a colon.
 func (p *plugins) resolve(ctx context.Context, wanted []targetConfig) ([]targetSpec, error) {
@@ -151,7 +163,7 @@ func (p *plugins) resolve(ctx context.Context, wanted []targetConfig) ([]targetS
 }
 
 func (p *plugins) resolveOne(ctx context.Context, w targetConfig) ([]targetSpec, error) {
-	name, feature, _ := strings.Cut(w.Name, ":")
+	name, _, _ := strings.Cut(w.Name, ":")
 	options, err := optionMap(w.Options)
 	if err != nil {
 		return nil, usagef("target %s: %v", w.Name, err)
@@ -189,7 +201,7 @@ func (p *plugins) resolveOne(ctx context.Context, w targetConfig) ([]targetSpec,
 			for _, s := range sets {
 				spec := targetSpec{h, t, s, options}
 				known = append(known, spec.label())
-				if (name == h.Name() || name == t.Triple) && (feature == "" || feature == s.Name) {
+				if spec.named(w.Name) {
 					out = append(out, spec)
 				}
 			}

@@ -243,6 +243,10 @@ const slow = `pub fn slow(n: i64) -> i64 {
 // TestKilledWhileRunning: as above, with each target in an endless computation.
 func TestKilledWhileRunning(t *testing.T) {
 	t.Parallel()
+	once := newWorld(t)
+	once.write("slow.kera", slow)
+	once.must("build", "slow.kera", "-o", "slow.keg")
+	artefact := once.read("slow.keg")
 	for _, target := range []string{"x86:avx2", "wasm", "interp"} {
 		for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGKILL} {
 			for _, verb := range []string{"run", "verify"} {
@@ -252,9 +256,8 @@ func TestKilledWhileRunning(t *testing.T) {
 				t.Run(verb+"/"+target+"/"+sig.String(), func(t *testing.T) {
 					t.Parallel()
 					w := newWorld(t)
-					w.write("slow.kera", slow)
+					w.write("slow.keg", string(artefact))
 					w.write("n.json", "1000000000000000")
-					w.must("build", "slow.kera", "-o", "slow.keg")
 					args := []string{verb, "slow.keg", "--input", "n=n.json", "--target", target}
 					if verb == "run" {
 						args = append(args, "--output", "result=o.json")
@@ -269,7 +272,7 @@ func TestKilledWhileRunning(t *testing.T) {
 					case r.code != 130 || r.err != "kerac: cancelled\n" || r.out != "":
 						t.Errorf("exit %d, stderr %q, stdout %q", r.code, r.err, r.out)
 					}
-					if len(w.ls(w.dir)) != 3 {
+					if len(w.ls(w.dir)) != 2 {
 						t.Errorf("files: %q", w.ls(w.dir))
 					}
 				})

@@ -11,7 +11,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,6 +28,10 @@ var bin, faulty, repo string
 
 func TestMain(m *testing.M) {
 	flag.Parse()
+	// Much of the time is waiting for processes that hang on purpose.
+	if err := flag.Set("test.parallel", strconv.Itoa(max(8, runtime.GOMAXPROCS(0)))); err != nil {
+		panic(err)
+	}
 	code, err := runAll(m)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

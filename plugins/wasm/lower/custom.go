@@ -160,7 +160,8 @@ func compareUnsigned(c *fn, s *lir.Stmt) bool {
 // copysign takes the sign bits of the second operand.
 func copysign(c *fn, s *lir.Stmt) bool {
 	if !s.Type.IsVec() {
-		return false
+		c.copysignBits(s)
+		return true
 	}
 	c.push(s.Args[1])
 	c.push(s.Args[0])
@@ -172,6 +173,26 @@ func copysign(c *fn, s *lir.Stmt) bool {
 	}
 	c.f.I("v128.bitselect")
 	return true
+}
+
+// copysignBits joins magnitude and sign as integers. wazero 1.12 compiles the
+// instruction to a wrong sign where registers are short (see unsafeVec).
+func (c *fn) copysignBits(s *lir.Stmt) {
+	i, f, mag := "i32", "f32", uint64(math.MaxInt32)
+	if s.Type.Elem == lir.F64 {
+		i, f, mag = "i64", "f64", math.MaxInt64
+	}
+	part := func(v lir.Value, mask uint64) {
+		c.push(v)
+		c.f.At(s.Node)
+		c.f.I(i + ".reinterpret_" + f)
+		c.f.I(i+".const", mask)
+		c.f.I(i + ".and")
+	}
+	part(s.Args[0], mag)
+	part(s.Args[1], mag+1)
+	c.f.I(i + ".or")
+	c.f.I(f + ".reinterpret_" + i)
 }
 
 // canon keeps what equals itself and puts the one NaN elsewhere.

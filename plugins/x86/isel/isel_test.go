@@ -128,6 +128,9 @@ func run(t testing.TB, l *Level, m *lir.Module, work uint64, tiles int, in, out 
 	return res.Trap
 }
 
+// hasObjdump: what a person reads is checked where objdump is there to print it.
+var hasObjdump = func() bool { _, err := exec.LookPath("objdump"); return err == nil }()
+
 func disassemble(t testing.TB, c *Code) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "code")
@@ -183,7 +186,9 @@ func TestDot(t *testing.T) {
 			if got := math.Float32frombits(binary.LittleEndian.Uint32(out[0])); got != want {
 				t.Errorf("got %v, want %v\n%s", got, want, disassemble(t, compile(t, l, m)))
 			}
-			if text := disassemble(t, compile(t, l, m)); !strings.Contains(text, "vfmadd231ps") || strings.Contains(text, "call") {
+			if !hasObjdump {
+				t.Log("the instructions are not checked: objdump is not installed")
+			} else if text := disassemble(t, compile(t, l, m)); !strings.Contains(text, "vfmadd231ps") || strings.Contains(text, "call") {
 				t.Errorf("unexpected code\n%s", text)
 			}
 		})

@@ -98,7 +98,9 @@ func TestIntMinMax(t *testing.T) {
 				})
 				m := &lir.Module{Funcs: []*lir.Func{b.Finish(b.I32(0))}}
 				same(t, l, m, fmt.Sprint(e), in, []int{int(size * 24)}, 0, 1)
-				if text := disassemble(t, compile(t, l, m)); (e == lir.I32 || l.Masks) && (!strings.Contains(text, "vpminu") || !strings.Contains(text, "vpmaxs")) {
+				if !hasObjdump {
+					t.Log("the instructions are not checked: objdump is not installed")
+				} else if text := disassemble(t, compile(t, l, m)); (e == lir.I32 || l.Masks) && (!strings.Contains(text, "vpminu") || !strings.Contains(text, "vpmaxs")) {
 					t.Errorf("%s: no minimum or maximum instruction", l.Name)
 				}
 			}

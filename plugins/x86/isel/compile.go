@@ -83,7 +83,7 @@ func (l *Level) Compile(ctx context.Context, m *lir.Module, o Options) (*Code, e
 
 // Target describes the level to the loop plan.
 func (l *Level) Target() *lir.Target {
-	t := &lir.Target{Name: "x86-64-" + l.Name, VecBytes: l.VecBytes, MatmulRows: 6, MatmulVecs: 2, MatvecRows: 8, Vec: l.hasVec}
+	t := &lir.Target{Name: "x86-64-" + l.Name, VecBytes: l.VecBytes, MatmulRows: 6, MatmulVecs: 2, MatvecRows: 12, Vec: l.hasVec}
 	if l.Masks {
 		t.MatmulRows = 14
 	}

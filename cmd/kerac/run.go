@@ -12,7 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kera-lang/kera/core/interp"
 	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/pluginapi/native"
 	"github.com/kera-lang/kera/runtime/atomicfile"
 	"github.com/kera-lang/kera/runtime/runner"
 	"github.com/kera-lang/kera/runtime/tensorio"
@@ -237,6 +239,8 @@ func (a *app) runFailure(ctx context.Context, p *program, err error) error {
 		return err
 	case errors.As(err, &fault):
 		return &exitError{code: exitFault, err: err, data: fault}
+	case errors.Is(err, interp.ErrLimit) || errors.Is(err, native.ErrMemory):
+		return &exitError{code: exitDiagnostics, err: fmt.Errorf("%s: %w", p.path, err)}
 	case errors.Is(err, runner.ErrStale) || errors.Is(err, runner.ErrDamaged):
 		return &exitError{code: exitArtefact, err: fmt.Errorf("%s: %w", p.path, err)}
 	}

@@ -73,6 +73,9 @@ func (f *Fault) String() string {
 	return fmt.Sprintf("%s %s (address %#x)", f.Signal, where, f.Address)
 }
 
+// ErrMemory is wrapped when buffers are larger than this machine's memory.
+var ErrMemory = errors.New("not enough memory")
+
 // ErrRunnerMissing is wrapped by Find when there is no runner.
 var ErrRunnerMissing = errors.New("kera-runner not found")
 

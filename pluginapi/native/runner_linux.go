@@ -146,6 +146,14 @@ func (r *Runner) place(n uint64) (uint64, error) {
 			return s.off, nil
 		}
 	}
+	// The file is sparse: room that is not there would only be missed when the
+	// code writes to it, by whoever the kernel kills then.
+	var info unix.Sysinfo_t
+	if err := unix.Sysinfo(&info); err == nil {
+		if have := (uint64(info.Totalram) + uint64(info.Totalswap)) * uint64(info.Unit); n > have || r.size > have-n {
+			return 0, fmt.Errorf("native: a buffer of %d bytes beside %d, this machine has %d: %w", n, r.size, have, ErrMemory)
+		}
+	}
 	off := r.size
 	if err := unix.Ftruncate(r.file, int64(off+n)); err != nil {
 		return 0, fmt.Errorf("native: growing shared memory by %d bytes: %w", n, err)

@@ -190,6 +190,16 @@ func (e *Entry) checkStatic() error {
 	return nil
 }
 
+// bytes is the size of all inputs and outputs.
+func (e *Entry) bytes() (n int64) {
+	for _, ls := range [][]graph.Leaf{e.Params, e.Results} {
+		for _, l := range ls {
+			n += l.Type.NumBytes()
+		}
+	}
+	return n
+}
+
 func typesOf(ls []graph.Leaf) []types.Type {
 	out := make([]types.Type, len(ls))
 	for i, l := range ls {

@@ -65,7 +65,11 @@ func NewInterp(e *Entry) (*Interp, error) {
 	if err := e.checkStatic(); err != nil {
 		return nil, err
 	}
-	return &Interp{e, interp.New(e.Graph.Store, interp.DefaultLimits())}, nil
+	lim := interp.DefaultLimits()
+	if n := e.bytes(); n > lim.Bytes {
+		return nil, fmt.Errorf("entry %s: inputs and outputs of %d bytes, the interpreter takes %d: %w", e.Export.Name, n, lim.Bytes, interp.ErrLimit)
+	}
+	return &Interp{e, interp.New(e.Graph.Store, lim)}, nil
 }
 
 // Values gives input data the form the interpreter takes.

@@ -115,6 +115,13 @@ func (b *Builder) LaneDown(v Value, n int) Value {
 	return b.emit1(Stmt{Op: LaneDown, Type: t, Args: []Value{v}, Imm: int64(n)}, t)
 }
 
+// Zip takes the lanes of the lower (half 0) or upper (half 1) halves of x and y
+// in turn.
+func (b *Builder) Zip(x, y Value, half int) Value {
+	t := b.F.Types[x]
+	return b.emit1(Stmt{Op: Zip, Type: t, Args: []Value{x, y}, Imm: int64(half)}, t)
+}
+
 // Load reads a value of type t.
 func (b *Builder) Load(t Type, m Mem, a Addr) Value {
 	return b.emit1(Stmt{Op: Load, Type: t, Mem: m, Addr: norm(a)}, t)

@@ -169,7 +169,7 @@ type Stmt struct {
 	Type    Type  // result type (operand type for comparisons and stores)
 	Args    []Value
 	Results []Value // one for operations; the final carried values for For, While, If
-	Imm     int64   // Const: bits of one lane; Extract, LaneDown: lane count; For: step
+	Imm     int64   // Const: bits of one lane; Extract, LaneDown: lane count; Zip: half; For: step
 	Mem     Mem
 	Addr    Addr
 	Blocks  []*Block // For: body. While: condition, body. If: then, else

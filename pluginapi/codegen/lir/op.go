@@ -15,6 +15,7 @@ const (
 	Splat    // vector of a scalar
 	Extract  // lane Imm of a vector
 	LaneDown // vector whose lane i is lane i+Imm, for i < Imm; the others are arbitrary
+	Zip      // the lower (Imm 0) or upper (Imm 1) halves of two vectors, lane by lane in turn
 
 	// Memory
 	Load
@@ -150,6 +151,7 @@ var opTable = [NumOps]OpInfo{
 	Splat:    {"splat", 1, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
 	Extract:  {"extract", 1, sShape, onI32 | onI64 | onF32 | onF64},
 	LaneDown: {"lane_down", 1, sSame, onI32 | onI64 | onF32 | onF64 | onVec},
+	Zip:      {"zip", 2, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
 	Load:     {"load", 0, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
 	Store:    {"store", 1, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
 

@@ -60,7 +60,7 @@ func (p *printer) stmt(s *Stmt, depth int) {
 		fmt.Fprintf(&p.b, "%+d", s.Addr.Disp)
 	case Const:
 		fmt.Fprintf(&p.b, " %#x", uint64(s.Imm))
-	case Extract, LaneDown, For:
+	case Extract, LaneDown, Zip, For:
 		fmt.Fprintf(&p.b, " %d", s.Imm)
 	}
 	if s.Grain > 0 {

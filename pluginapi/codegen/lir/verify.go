@@ -172,6 +172,16 @@ func (v *verifier) special(s *Stmt) error {
 			return err
 		}
 		return one(s.Type)
+	case Zip:
+		if !s.Type.IsVec() || s.Imm&^1 != 0 {
+			return fmt.Errorf("half %d of %v", s.Imm, s.Type)
+		}
+		for _, a := range s.Args {
+			if err := v.use(a, s.Type); err != nil {
+				return err
+			}
+		}
+		return one(s.Type)
 	case Extract:
 		t := v.f.Types[s.Args[0]]
 		if !t.IsVec() || t.Elem != s.Type.Elem || s.Imm < 0 || s.Imm >= int64(t.Lanes) {

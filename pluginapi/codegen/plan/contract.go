@@ -43,7 +43,8 @@ type contraction struct {
 
 	a     aSide
 	b     bSide
-	parts view // [m][n, padded] chunk totals, where k > 4096
+	parts view   // [m][n, padded] chunk totals, where k > 4096
+	from  turned // where turned columns are packed from, if they are
 	grp   *grouping
 	sums  view // accumulators between blocks of a chunk, where there are several
 }
@@ -59,6 +60,7 @@ type bSide struct {
 	view   view // direct: the operand; packed: strips of [k][columns]
 	ks     int64
 	packed bool
+	turned bool // direct, but the terms lie together, not the columns
 }
 
 func (e *emitter) dotGeneralNode(n graph.NodeID, ins []operand) []operand {
@@ -134,13 +136,14 @@ func (e *emitter) contraction(n graph.NodeID, ins []operand) *contraction {
 }
 
 // byRows reports whether a matrix-vector product should walk the rows of the
-// matrix, because that is how it lies in memory.
+// matrix one element at a time, because that is how it lies in memory and
+// turning vectors costs more.
 func (e *emitter) byRows(c *contraction) bool {
 	if e.tgt.MatvecRows == 0 || c.x.kind != inMemory || c.x.typ.DType != c.kd {
 		return false
 	}
 	ks, ok := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xk)
-	return ok && ks == 1
+	return ok && ks == 1 && !(e.tgt.VecBytes >= turnBytes && c.m >= int64(e.tgt.VecBytes/c.kd.Size()))
 }
 
 // swap exchanges the operands, so that the one output axis is the vector axis:

@@ -22,7 +22,7 @@ const (
 func (e *emitter) placeOperands(c *contraction) {
 	size := int64(c.kd.Size())
 	panel := c.vecs * c.lanes
-	c.a, c.b, c.grp, c.sums = aSide{}, bSide{}, nil, view{}
+	c.a, c.b, c.from, c.grp, c.sums = aSide{}, bSide{}, turned{}, nil, view{}
 	if c.x.kind == inMemory && c.x.typ.DType == c.kd {
 		ms, ok1 := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xm)
 		ks, ok2 := oneStride(c.x.typ.Shape(), c.x.view.strides, c.xk)
@@ -42,6 +42,13 @@ func (e *emitter) placeOperands(c *contraction) {
 			c.b = bSide{view: c.y.view, ks: ks}
 			if c.grp = c.stream(e.tgt); c.grp == nil && ks*size >= farBytes && c.m >= reuseRows {
 				c.b = bSide{}
+			}
+		}
+		if ok1 && ok2 && ks == 1 && ns != 1 && e.canTurn(c) {
+			c.from = turned{view: c.y.view, ns: ns}
+			if c.m <= fewRows {
+				c.b = bSide{view: c.y.view, turned: true}
+				c.vecs = 1
 			}
 		}
 	}
@@ -183,6 +190,10 @@ func (e *emitter) chunkOf(c *contraction, b []affine, k chunkSpan) {
 // packB stores the columns of a strip k-major, where needed padded with zeros.
 func (e *emitter) packB(c *contraction, b []affine, s strip, k chunkSpan) {
 	width := s.vecs * c.lanes
+	if c.from.ns != 0 && s.valid == c.lanes && k.kLen >= c.lanes {
+		e.packTurned(c, b, s, k)
+		return
+	}
 	e.loop(k.kLen, func(kk affine) {
 		copied := func(at, n0 affine, cols int64) {
 			e.innermost(cols, func(j affine) {
@@ -226,34 +237,11 @@ func (e *emitter) tileInLanes(c *contraction, b []affine, m0 affine, rows int64,
 			acc[i] = e.loadAt(c.sums, c.kd, sumAt(int64(i)))
 		}
 	}
-	step := func(kk affine, acc []lir.Value) []lir.Value {
-		bs := make([]lir.Value, vecs)
-		for v := range bs {
-			bs[v] = e.loadAt(c.b.view, c.kd, e.lane(c, e.bAt(c, b, s, int64(v), k.k0, kk)))
-		}
-		next := make([]lir.Value, len(acc))
-		for r := range rows {
-			a := e.loadAt(c.a.view, c.kd, e.aAt(c, b, m0, r, k.k0.add(kk)))
-			for v := range vecs {
-				i := r*vecs + v
-				next[i] = e.mac(c, a, bs[v], acc[i])
-			}
-		}
-		return next
+	if c.b.turned {
+		acc = e.turnedTerms(c, b, m0, rows, s, k, acc)
+	} else {
+		acc = e.terms(c, b, m0, rows, s, k, acc)
 	}
-	// Small tiles take several terms a trip, to spread the loop's own cost.
-	unroll := max(tileWork/(rows*vecs), 1)
-	if k.kLen <= streamTerms {
-		unroll = k.kLen
-	}
-	whole := k.kLen - k.kLen%unroll
-	acc = e.carry(0, whole, unroll, acc, func(kk affine, acc []lir.Value) []lir.Value {
-		for u := range unroll {
-			acc = step(kk.plus(u), acc)
-		}
-		return acc
-	})
-	acc = e.carry(whole, k.kLen, 1, acc, step)
 	if !k.closed {
 		for i, x := range acc {
 			e.storeAt(c.sums, c.kd, sumAt(int64(i)), x)
@@ -283,6 +271,39 @@ func (e *emitter) tileInLanes(c *contraction, b []affine, m0 affine, rows int64,
 			e.storeRagged(c, b, m, n, x, s.valid)
 		}
 	}
+}
+
+// terms adds the span's terms to the accumulators of a tile.
+func (e *emitter) terms(c *contraction, b []affine, m0 affine, rows int64, s strip, k chunkSpan, acc []lir.Value) []lir.Value {
+	vecs := s.vecs
+	step := func(kk affine, acc []lir.Value) []lir.Value {
+		bs := make([]lir.Value, vecs)
+		for v := range bs {
+			bs[v] = e.loadAt(c.b.view, c.kd, e.lane(c, e.bAt(c, b, s, int64(v), k.k0, kk)))
+		}
+		next := make([]lir.Value, len(acc))
+		for r := range rows {
+			a := e.loadAt(c.a.view, c.kd, e.aAt(c, b, m0, r, k.k0.add(kk)))
+			for v := range vecs {
+				i := r*vecs + v
+				next[i] = e.mac(c, a, bs[v], acc[i])
+			}
+		}
+		return next
+	}
+	// Small tiles take several terms a trip, to spread the loop's own cost.
+	unroll := max(tileWork/(rows*vecs), 1)
+	if k.kLen <= streamTerms {
+		unroll = k.kLen
+	}
+	whole := k.kLen - k.kLen%unroll
+	acc = e.carry(0, whole, unroll, acc, func(kk affine, acc []lir.Value) []lir.Value {
+		for u := range unroll {
+			acc = step(kk.plus(u), acc)
+		}
+		return acc
+	})
+	return e.carry(whole, k.kLen, 1, acc, step)
 }
 
 // lane makes an index move with the vector lane.

@@ -18,6 +18,7 @@ func makers() [lir.NumOps]maker {
 		lir.Splat:     splat,
 		lir.Extract:   extract,
 		lir.LaneDown:  laneDown,
+		lir.Zip:       zip,
 		lir.Load:      func(c *fn, s *lir.Stmt) bool { c.f.At(s.Node); c.memLoad(s); return true },
 		lir.Shl:       shift,
 		lir.ShrS:      shift,
@@ -91,6 +92,22 @@ func laneDown(c *fn, s *lir.Stmt) bool {
 	}
 	f.I("i8x16.shuffle", w[0], w[1])
 	f.Free(t)
+	return true
+}
+
+// zip takes the lanes of two vectors in turn.
+func zip(c *fn, s *lir.Stmt) bool {
+	c.push(s.Args[0])
+	c.push(s.Args[1])
+	c.f.At(s.Node)
+	size, lanes := uint64(laneBytes(s.Type)), uint64(s.Type.Lanes)
+	var w [2]uint64
+	for j := range uint64(16) {
+		i := j / size % lanes
+		from := (uint64(s.Imm)*lanes+i)/2*size + j%size + i%2*16
+		w[j/8] |= from << (8 * (j % 8))
+	}
+	c.f.I("i8x16.shuffle", w[0], w[1])
 	return true
 }
 

@@ -289,7 +289,7 @@ func TestEveryOp(t *testing.T) {
 }
 
 // elsewhere are operations that the structured programs cover.
-var elsewhere = map[lir.Op]bool{lir.Const: true, lir.LaneIx: true, lir.Splat: true, lir.Extract: true, lir.LaneDown: true,
+var elsewhere = map[lir.Op]bool{lir.Const: true, lir.LaneIx: true, lir.Splat: true, lir.Extract: true, lir.LaneDown: true, lir.Zip: true,
 	lir.Load: true, lir.Store: true, lir.Select: true, lir.MAnd: true, lir.MOr: true, lir.MNot: true, lir.MAny: true,
 	lir.For: true, lir.While: true, lir.If: true, lir.Return: true}
 

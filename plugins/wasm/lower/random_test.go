@@ -161,6 +161,7 @@ func (g *generator) compare(t lir.Type) {
 	if t.Elem == lir.I32 || t.Elem == lir.I64 {
 		g.add(b.Op(lir.Add, g.value(t), b.LaneIx(t)))
 	}
+	g.add(b.Zip(g.value(t), g.value(t), g.r.IntN(2)))
 	// only the lanes that LaneDown defines may be seen
 	down := b.LaneDown(g.value(t), int(t.Lanes)/2)
 	g.add(b.Extract(down, g.r.IntN(int(t.Lanes)/2)))

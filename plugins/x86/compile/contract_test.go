@@ -17,6 +17,7 @@ func TestBigContractions(t *testing.T) {
 	ctx := context.Background()
 	for _, c := range []speedCase{
 		matmulCase(1, 2100, 515), matmulCase(7, 1030, 1025), matmulCase(40, 1000, 300), matmulCase(129, 100, 131), matmulCase(301, 1100, 1),
+		turnedCase(3, 1100, 70), turnedCase(40, 1000, 300),
 	} {
 		g := c.graph(t)
 		calls, err := conformance.Calls(ctx, g, 5, 1)

@@ -34,6 +34,15 @@ func matmulCase(m, k, n int64) speedCase {
 		}}
 }
 
+// turnedCase multiplies by the transpose of its second parameter.
+func turnedCase(m, k, n int64) speedCase {
+	return speedCase{fmt.Sprintf("turned %dx%dx%d", m, k, n), []types.Type{types.Tensor(types.F32, m, k), types.Tensor(types.F32, n, k)},
+		func(b graph.B, p []graph.Ref) graph.Ref {
+			return b.N(op.DotGeneral, op.NewAttrs(op.Int(op.KAcc, int64(op.AccFMA)), op.Ints(op.KLhsBatch), op.Ints(op.KRhsBatch),
+				op.Ints(op.KLhsContract, 1), op.Ints(op.KRhsContract, 1)), p[0], p[1])
+		}}
+}
+
 func speedCases() []speedCase {
 	v, w := types.Tensor(types.F32, 65536), types.Tensor(types.F64, 65536)
 	fusion := func(ts []types.Type, body func(b graph.B, p []graph.Ref) graph.Ref) func(b graph.B, p []graph.Ref) graph.Ref {
@@ -44,6 +53,7 @@ func speedCases() []speedCase {
 	}
 	return []speedCase{
 		matmulCase(64, 64, 64), matmulCase(256, 256, 256), matmulCase(1024, 1024, 1024), matmulCase(8, 64, 10), matmulCase(1, 512, 512),
+		matmulCase(8, 4096, 4096), matmulCase(512, 512, 1), turnedCase(1, 512, 512), turnedCase(128, 512, 512),
 		{"sum 65536", []types.Type{v}, func(b graph.B, p []graph.Ref) graph.Ref { return b.Reduce(op.Sum, p[0], 0) }},
 		{"sum f64 65536", []types.Type{w, w}, fusion([]types.Type{w, w}, func(b graph.B, p []graph.Ref) graph.Ref {
 			return b.Reduce(op.Sum, b.N(op.Mul, nil, b.N(op.Sub, nil, p[0], p[1]), p[0]), 0)

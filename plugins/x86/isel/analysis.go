@@ -54,7 +54,7 @@ func (a *analyser) want(k constKey) {
 	}
 }
 
-func keyOf(s *lir.Stmt) constKey { return constKey{s.Type, s.Imm, s.Op == lir.LaneIx} }
+func keyOf(s *lir.Stmt) constKey { return constKey{t: s.Type, bits: s.Imm, lane: s.Op == lir.LaneIx} }
 
 func (a *analyser) walk(b *lir.Block, deeper int) {
 	outer := a.blk
@@ -123,6 +123,10 @@ func (l *Level) helpers(f *lir.Func, s *lir.Stmt, a *analysis) []constKey {
 			return nil // most likely part of Canon
 		}
 		return []constKey{k(bitsVec(t), ^signBit(t.Elem))}
+	case lir.Zip:
+		if l.Masks {
+			return []constKey{zipKey(s)}
+		}
 	case lir.FMax:
 		if l.Masks {
 			return []constKey{k(t, canonBits(t.Elem))}

@@ -216,6 +216,37 @@ func laneDown(lo *lowering, s *lir.Stmt) mir.Reg {
 	return lo.lanesFrom(lo.use(s.Args[0]), w, n, min(n, w-n))
 }
 
+// zipKey is the constant that picks the lanes of a Zip: those of the second
+// vector count on from those of the first.
+func zipKey(s *lir.Stmt) constKey { return constKey{t: bitsVec(s.Type), bits: s.Imm, zip: true} }
+
+// zipPair remembers the two interleavings within 128 bits that both halves of a
+// zip are made of.
+type zipPair struct {
+	a, b   lir.Value
+	lo, hi mir.Reg
+}
+
+func zipOp(lo *lowering, s *lir.Stmt) mir.Reg {
+	n, w := lo.node, vecBytes(s.Type)
+	e := "ps"
+	if s.Type.Elem.Size() == 8 {
+		e = "pd"
+	}
+	x, y := lo.use(s.Args[0]), lo.use(s.Args[1])
+	switch {
+	case lo.l.Masks:
+		return lo.b.Op(n, lo.l.vop("vpermt2"+e, "V,V,V", w), x, lo.keyed(zipKey(s)), y)
+	case w == 16:
+		return lo.b.Op(n, lo.l.vop("vunpck"+[2]string{"l", "h"}[s.Imm]+e, "V,V,V", w), x, y)
+	}
+	z := &lo.zipped
+	if z.a != s.Args[0] || z.b != s.Args[1] || z.lo == mir.NoReg {
+		*z = zipPair{s.Args[0], s.Args[1], lo.b.Op(n, lo.l.vop("vunpckl"+e, "V,V,V", w), x, y), lo.b.Op(n, lo.l.vop("vunpckh"+e, "V,V,V", w), x, y)}
+	}
+	return lo.b.OpImm(n, lo.l.form("vperm2f128 y,y,y,i"), [2]int64{0x20, 0x31}[s.Imm], z.lo, z.hi)
+}
+
 // lanesFrom brings n bytes at offset off of a w-byte vector down to offset 0.
 // Within 128 bits n is the size of a lane or divides the rest.
 func (lo *lowering) lanesFrom(x mir.Reg, w, off, n int) mir.Reg {

@@ -151,6 +151,11 @@ func (e *eval) value(s *lir.Stmt) []uint64 {
 	case lir.LaneDown:
 		copy(out, e.v[s.Args[0]][s.Imm:])
 		return out
+	case lir.Zip:
+		for i := range out {
+			out[i] = e.v[s.Args[i%2]][int(s.Imm)*len(out)/2+i/2]
+		}
+		return out
 	case lir.Load:
 		p, n := e.mem(s), s.Mem.Size()
 		for i := range out {

@@ -22,13 +22,14 @@ type lowering struct {
 	left []int32     // uses still to come
 	late []lir.Value // deferred loads (or splats of them) that a store could spoil
 
-	base  map[baseKey]mir.Reg
-	alias []int32 // of each buffer
-	cache map[constKey]mir.Reg
-	undo  []constKey // entries of cache to drop at the end of the current block
-	exit  mir.Block
-	depth int
-	node  mir.Node
+	base   map[baseKey]mir.Reg
+	alias  []int32 // of each buffer
+	cache  map[constKey]mir.Reg
+	undo   []constKey // entries of cache to drop at the end of the current block
+	zipped zipPair
+	exit   mir.Block
+	depth  int
+	node   mir.Node
 }
 
 type baseKey struct {
@@ -40,6 +41,7 @@ type constKey struct {
 	t    lir.Type
 	bits int64
 	lane bool // LaneIx
+	zip  bool // the indices that zip halves bits
 }
 
 // lower builds the machine IR of f.
@@ -161,6 +163,7 @@ func (lo *lowering) nested(b *lir.Block, params []mir.Reg, then func(yields []mi
 		lo.reg[p] = params[i]
 	}
 	mark := len(lo.undo)
+	lo.zipped = zipPair{}
 	reached := lo.block(b)
 	if reached {
 		ys := make([]mir.Reg, 0, len(b.Yield)+1)
@@ -179,6 +182,7 @@ func (lo *lowering) nested(b *lir.Block, params []mir.Reg, then func(yields []mi
 // and constants cached since mark.
 func (lo *lowering) leave(mark int) {
 	lo.late = lo.late[:0]
+	lo.zipped = zipPair{}
 	for _, k := range lo.undo[mark:] {
 		delete(lo.cache, k)
 	}

@@ -17,6 +17,7 @@ var rules = [lir.NumOps]rule{
 	lir.Splat:    func(lo *lowering, s *lir.Stmt) mir.Reg { return lo.splat(s) },
 	lir.Extract:  extract,
 	lir.LaneDown: laneDown,
+	lir.Zip:      zipOp,
 	lir.Load:     func(lo *lowering, s *lir.Stmt) mir.Reg { return lo.load(s) },
 
 	lir.Add: addOp, lir.Sub: intOp, lir.Mul: mulOp, lir.And: intOp, lir.Or: intOp, lir.Xor: intOp,

@@ -55,7 +55,7 @@ func (a *analyser) passesQuiet(s *lir.Stmt) bool {
 	switch s.Op {
 	case lir.Const:
 		return s.Type.Elem.IsFloat() && !signalling(s.Type.Elem, s.Imm)
-	case lir.FNeg, lir.FAbs, lir.Splat, lir.Extract, lir.LaneDown:
+	case lir.FNeg, lir.FAbs, lir.Splat, lir.Extract, lir.LaneDown, lir.Zip:
 	case lir.FCopysign:
 		args = args[:1]
 	case lir.FMin, lir.FMax:

@@ -251,6 +251,8 @@ func (g *gen) op() {
 			h *= 2
 		}
 		v = g.b.Extract(g.b.LaneDown(g.pick(t), h), g.Intn(h))
+	case op == lir.Zip && t.IsVec():
+		v = g.b.Zip(g.pick(t), g.pick(t), g.Intn(2))
 	case op == lir.LaneIx && t.IsVec() && !t.Elem.IsFloat():
 		v = g.b.LaneIx(t)
 	case op == lir.Select:

@@ -103,7 +103,11 @@ func (lo *lowering) constant(s *lir.Stmt) mir.Reg {
 	if lo.class(s.Type) == gp {
 		return lo.gpConst(s.Type, s.Imm)
 	}
-	k := keyOf(s)
+	return lo.keyed(keyOf(s))
+}
+
+// keyed returns a register with a vector constant, shared where that reaches.
+func (lo *lowering) keyed(k constKey) mir.Reg {
 	if r, ok := lo.cache[k]; ok {
 		return r
 	}
@@ -139,10 +143,14 @@ func (lo *lowering) makeConst(k constKey) mir.Reg {
 	n := lo.node
 	size := k.t.Elem.Size()
 	w := uint8(size * int(k.t.Lanes))
-	if k.lane {
+	if k.lane || k.zip {
 		data := make([]byte, 0, w)
-		for i := 0; i < int(k.t.Lanes); i++ {
-			data = appendLane(data, size, int64(i))
+		for i := range int64(k.t.Lanes) {
+			x := i
+			if k.zip {
+				x = i%2*int64(k.t.Lanes) + (k.bits*int64(k.t.Lanes)+i)/2
+			}
+			data = appendLane(data, size, x)
 		}
 		return lo.b.OpMem(n, lo.l.form("const vmovups "+vecLetter[w]+","+vecBits[w]), lo.poolAddr(data))
 	}

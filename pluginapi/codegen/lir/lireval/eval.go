@@ -149,6 +149,11 @@ func (m *machine) op(s *lir.Stmt) []uint64 {
 			lanes[i] = m.v[s.Args[0]][(i+int(s.Imm))%len(lanes)]
 		}
 		return lanes
+	case lir.Zip:
+		for i := range lanes {
+			lanes[i] = m.v[s.Args[i%2]][(int(s.Imm)*len(lanes)+i)/2]
+		}
+		return lanes
 	}
 	for i := range lanes {
 		switch s.Op {

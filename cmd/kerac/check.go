@@ -3,7 +3,9 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,6 +87,7 @@ type testJSON struct {
 	File    string           `json:"file"`
 	Module  string           `json:"module"`
 	Name    string           `json:"name"`
+	Place   *trapPlaceJSON   `json:"place,omitempty"` // of the trap on the interpreter
 	Targets []testTargetJSON `json:"targets"`
 }
 
@@ -102,6 +105,7 @@ func (a *app) test(ctx context.Context, args []string) error {
 	ps := a.plugins(cfg)
 	defer ps.close()
 	tests, failures := []testJSON{}, diag.List{}
+	var worst error // of a target
 	for _, file := range args {
 		c, err := buildFile(ctx, file, nil, true)
 		if err != nil {
@@ -111,9 +115,12 @@ func (a *app) test(ctx context.Context, args []string) error {
 			return c.diags
 		}
 		a.out.diagnose(c.diags)
-		ts, fs, err := a.testFile(ctx, ps, file, c)
+		ts, fs, bad, err := a.testFile(ctx, ps, file, c)
 		if err != nil {
 			return err
+		}
+		if worst == nil {
+			worst = bad
 		}
 		tests, failures = append(tests, ts...), append(failures, fs...)
 	}
@@ -146,41 +153,40 @@ func (a *app) test(ctx context.Context, args []string) error {
 		return err
 	case len(failures) > 0:
 		return &exitError{code: exitDiagnostics, err: failures, data: alreadyReported{}}
-	case passed < checked:
-		return &exitError{code: exitDifference, err: fmt.Errorf("%d runs on targets differ from the interpreter", checked-passed), data: alreadyReported{}}
+	case worst != nil:
+		return &exitError{code: exitCode(ctx, worst), err: worst, data: alreadyReported{}}
 	}
 	return nil
 }
 
 // testFile runs the test blocks of one package: on the interpreter, whose word
-// counts, and on each configured target, which must say the same.
-func (a *app) testFile(ctx context.Context, ps *plugins, file string, c *compiled) ([]testJSON, diag.List, error) {
+// counts, and on each configured target, which must say the same; worst is the
+// first failure of a target that it does not.
+func (a *app) testFile(ctx context.Context, ps *plugins, file string, c *compiled) (out []testJSON, failures diag.List, worst, err error) {
 	p := &program{path: file, source: true, graph: c.TestGraph, files: c.files}
 	if len(ps.config.Targets) > 0 && len(c.Tests) > 0 {
 		if err := a.compileAll(ctx, ps, p, ps.config.Targets); err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 	}
 	m := a.machine(ps)
 	defer m.Close()
 	targets, err := p.targets(m, nil)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	var out []testJSON
-	var failures diag.List
 	for _, t := range c.Tests {
 		if strings.HasPrefix(t.Module, "std.") && !strings.HasPrefix(c.Program.Main.Name, "std.") {
 			continue // the library's own tests are run where it is made
 		}
 		e, err := runner.Select(p.graph, t.Entry)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		a.out.progress("testing %s %q", file, t.Name)
 		r, err := runner.Verify(ctx, e, targets, runner.Given(nil), func(string) {})
 		if err != nil {
-			return nil, nil, a.runFailure(ctx, p, err)
+			return nil, nil, nil, a.runFailure(ctx, p, err)
 		}
 		j := testJSON{File: file, Module: t.Module, Name: t.Name}
 		for _, row := range r.Rows {
@@ -192,28 +198,41 @@ func (a *app) testFile(ctx context.Context, ps *plugins, file string, c *compile
 				status = "failed"
 			}
 			reason := row.Reason
-			if row.Trap != "" {
+			switch {
+			case row.Difference != nil:
+				reason = "differs from the interpreter: " + row.Difference.String()
+			case row.Trap != "":
 				reason = "trap: " + row.Trap
+			}
+			if row.Err != nil && worst == nil {
+				worst = a.targetFailure(ctx, p, fmt.Errorf("test %q: %w", t.Name, row.Err))
 			}
 			j.Targets = append(j.Targets, testTargetJSON{row.Target, status, reason})
 		}
 		if o := r.Reference(); o.Trap != op.TrapNone {
-			failures = append(failures, a.testFailure(ctx, p, e, t.Name, o.Trap))
+			d, place := a.testFailure(ctx, p, e, t.Name, o.Trap)
+			failures, j.Place = append(failures, d), place
 		}
 		out = append(out, j)
 	}
-	return out, failures, nil
+	return out, failures, worst, nil
 }
 
 // testFailure says where a test's assertion does not hold.
-func (a *app) testFailure(ctx context.Context, p *program, e *runner.Entry, name string, kind op.TrapKind) *diag.Diagnostic {
+func (a *app) testFailure(ctx context.Context, p *program, e *runner.Entry, name string, kind op.TrapKind) (*diag.Diagnostic, *trapPlaceJSON) {
 	err := a.trapped(ctx, p, e, nil, kind, interpTarget)
 	list := diagnostics(err)
 	if len(list) == 0 {
-		return mistake("", "test %q failed: %v", name, err)
+		return mistake("", "test %q failed: %v", name, err), nil
 	}
 	d := list[0]
 	d.Message = fmt.Sprintf("test %q failed: trap: %v", name, kind)
-	d.Notes = nil
-	return d
+	d.Notes = slices.DeleteFunc(d.Notes, func(n string) bool { return n == noOutputs })
+	var ee *exitError
+	if errors.As(err, &ee) {
+		if j, ok := ee.data.(trapJSON); ok {
+			return d, j.Place
+		}
+	}
+	return d, nil
 }

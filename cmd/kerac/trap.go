@@ -43,6 +43,8 @@ type trapStepJSON struct {
 	Place *trapPlaceJSON `json:"place,omitempty"`
 }
 
+const noOutputs = "the run gave no outputs"
+
 // trapped makes the error of a run that trapped. The trap code says only the kind;
 // the place is found by replaying the inputs on the interpreter.
 func (a *app) trapped(ctx context.Context, p *program, e *runner.Entry, data [][]byte, kind op.TrapKind, target string) error {
@@ -66,7 +68,7 @@ func (a *app) trapped(ctx context.Context, p *program, e *runner.Entry, data [][
 	default:
 		a.locate(p, d, &j, place)
 	}
-	d.Notef("the run gave no outputs")
+	d.Notef(noOutputs)
 	return &exitError{code: exitTrap, err: d, data: j}
 }
 

@@ -49,6 +49,9 @@ func (a *app) verify(ctx context.Context, path string, f verifyFlags) error {
 	if err != nil {
 		return err
 	}
+	if artefact, err := isArtefact(path); err == nil && !artefact {
+		return usagef("verify takes a .keg: first type 'kerac build %s -o OUT.keg'", path)
+	}
 	p, err := a.loadKeg(path)
 	if err != nil {
 		return err
@@ -126,12 +129,12 @@ func (a *app) verifyResult(ctx context.Context, p *program, reports []*runner.Re
 			if row.Err == nil {
 				continue
 			}
-			err := fmt.Errorf("entry %s: %w", r.Entry, row.Err)
-			switch {
-			case errors.Is(row.Err, runner.ErrDifference):
-				return &exitError{code: exitDifference, err: err, data: alreadyReported{}}
+			err := a.targetFailure(ctx, p, fmt.Errorf("entry %s: %w", r.Entry, row.Err))
+			switch code := exitCode(ctx, err); {
+			case code == exitDifference:
+				return &exitError{code: code, err: err, data: alreadyReported{}}
 			case worst == nil:
-				worst = a.runFailure(ctx, p, err)
+				worst = err
 			}
 		}
 	}
@@ -140,6 +143,14 @@ func (a *app) verifyResult(ctx context.Context, p *program, reports []*runner.Re
 		return &exitError{code: ee.code, err: worst, data: alreadyReported{}}
 	}
 	return worst
+}
+
+// targetFailure gives the failure of a target beside the interpreter its exit code.
+func (a *app) targetFailure(ctx context.Context, p *program, err error) error {
+	if errors.Is(err, runner.ErrDifference) {
+		return &exitError{code: exitDifference, err: err}
+	}
+	return a.runFailure(ctx, p, err)
 }
 
 func verifyTable(w *bufio.Writer, r *runner.Report) {

@@ -67,7 +67,7 @@ func TestJSON(t *testing.T) {
 		{"check f.kera bad.kera", 1, "diagnostics errors files warnings"},
 		{"check none.kera", 1, "diagnostics errors files warnings"},
 		{"test f.kera", 0, "file module name targets"},
-		{"test g.kera", 1, "file module name targets"},
+		{"test g.kera", 1, "file module name place targets"},
 		{"test bad.kera", 1, "error"},
 		{"fingerprint f.kera", 0, "entries file fingerprint"},
 		{"fingerprint bad.keg", 4, "error"},

@@ -194,10 +194,9 @@ func Target() lir.Target {
 	}
 }
 
-// unsafeVec names vector forms that exist but are not used. wazero 1.12 (and
-// releases back to 1.8 at least) compiles i64x2.mul to a wrong product when many
-// vectors are live, as it does f32.copysign; its own interpreter and V8 agree
-// with us. Both are sequences of several machine instructions there that change
-// a temporary in place. Two scalar products cost about as much as its three
-// pmuludq. TestPinnedPrograms keeps the programs that showed it.
+// unsafeVec names vector forms that exist but are not used. wazero 1.12 has
+// compiled i64x2.mul, a sequence of ten instructions there, to a wrong product
+// when many vectors were live; its own interpreter and V8 agreed with us. Two
+// scalar products cost about as much as its three pmuludq. TestPinnedPrograms
+// keeps the program that showed it; see also selectFloat.
 func unsafeVec(o lir.Op, e lir.Elem) bool { return o == lir.Mul && e == lir.I64 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/kera-lang/kera/core/digest"
 	"github.com/kera-lang/kera/core/keg"
@@ -216,8 +215,7 @@ func TestEndlessCode(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.write("g.keg", string(b))
-		under := func() bool { time.Sleep(300 * time.Millisecond); return true }
-		r := w.signalled(syscall.SIGINT, nil, under, verb, "g.keg", "--input", "x=x.json", "--target", "x86")
+		r := w.signalled(syscall.SIGINT, nil, w.busy("kera-runner"), verb, "g.keg", "--input", "x=x.json", "--target", "x86")
 		if r.code != 130 || r.err != "kerac: cancelled\n" {
 			t.Errorf("%s: exit %d, %q", verb, r.code, r.err)
 		}

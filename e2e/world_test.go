@@ -113,6 +113,29 @@ func (w *world) processes() (out []string) {
 	return out
 }
 
+// busy reports whether one of our processes whose command has the text has
+// computed for a while: whatever it does at its start lies behind it.
+func (w *world) busy(text string) func() bool {
+	const ticks = 20 // of 10 ms
+	return func() bool {
+		for _, p := range w.processes() {
+			pid, command, _ := strings.Cut(p, " ")
+			stat, err := os.ReadFile("/proc/" + pid + "/stat")
+			if err != nil || !strings.Contains(command, text) {
+				continue
+			}
+			// After the name in parentheses: user and system time are the fields 14 and 15.
+			f := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+			user, _ := strconv.Atoi(f[11])
+			system, _ := strconv.Atoi(f[12])
+			if user+system >= ticks {
+				return true
+			}
+		}
+		return false
+	}
+}
+
 // nothingLeft waits a little for processes to be gone and the temporary folder
 // to be empty.
 func (w *world) nothingLeft() {

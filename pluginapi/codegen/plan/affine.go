@@ -46,6 +46,13 @@ func (a affine) inLanes(n int64) affine {
 	return a
 }
 
+// claim gives a the bounds of an index of an axis of size n, whatever a is: see
+// mergeable.
+func (a affine) claim(n int64) affine {
+	a.known, a.lo, a.hi = n > 0, 0, n-1
+	return a
+}
+
 func (a affine) isConst() bool { return len(a.terms) == 0 && a.lane == 0 }
 
 // limit keeps bounds far from the overflow of a 32-bit Ix.

@@ -56,7 +56,13 @@ func (e *emitter) pointwise(dims []int64, srcs []operand, dsts []view) {
 	outer := groups[:max(len(groups)-1, 0)]
 	idx := make([]affine, len(dims))
 	for i := range idx {
-		idx[i] = fixed(0)
+		idx[i] = fixed(0).claim(dims[i])
+	}
+	walk := func(g group, i affine) {
+		if g.n != dims[g.axis] {
+			i = i.claim(dims[g.axis])
+		}
+		idx[g.axis] = i
 	}
 	var level func(g int)
 	level = func(g int) {
@@ -65,7 +71,7 @@ func (e *emitter) pointwise(dims []int64, srcs []operand, dsts []view) {
 			for _, h := range groups[g+1:] {
 				work *= h.n
 			}
-			e.together(outer[g].n, work, func(i affine) { idx[outer[g].axis] = i; level(g + 1) })
+			e.together(outer[g].n, work, func(i affine) { walk(outer[g], i); level(g + 1) })
 			return
 		}
 		if len(groups) == 0 {
@@ -74,7 +80,7 @@ func (e *emitter) pointwise(dims []int64, srcs []operand, dsts []view) {
 		}
 		in := groups[len(groups)-1]
 		e.innermost(in.n, func(i affine) {
-			idx[in.axis] = i
+			walk(in, i)
 			body(append([]affine{}, idx...))
 		})
 	}
@@ -155,7 +161,10 @@ type group struct {
 
 // mergeable probes the body and groups the axes: axis d joins d+1 where every
 // access moves by size[d+1] steps of d+1 for one of d, and no counter is used
-// for its own value.
+// for its own value. In a merged run the last axis counts through all of it and
+// the others stay 0, yet every index claims the range of its own axis: what the
+// probe decided by those ranges (a clamp left out, a check with a known outcome)
+// is true of the axes and is decided the same way again.
 func (e *emitter) mergeable(dims []int64, body func(idx []affine)) []group {
 	var real []group
 	for d, n := range dims {

@@ -1,8 +1,6 @@
 package plan
 
 import (
-	"fmt"
-
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
@@ -36,14 +34,6 @@ type emitter struct {
 }
 
 type memoTab map[string]lir.Value
-
-// vecFail says that code cannot be emitted for vectors; the nest falls back to
-// fewer lanes. It never leaves the package.
-type vecFail struct{ why string }
-
-func (e *emitter) failVec(format string, args ...any) {
-	panic(vecFail{fmt.Sprintf(format, args...)})
-}
 
 // needScalar is called where code has no vector form.
 func (e *emitter) needScalar(what string) {
@@ -170,100 +160,6 @@ func (e *emitter) choose(c lir.Value, ts []lir.Type, then, els func() []lir.Valu
 		}
 	}
 	return e.b.If(c, ts, side(then), side(els))
-}
-
-// Operations, with splatting of scalars to the lanes of their partners.
-
-func (e *emitter) isVec(v lir.Value) bool { return e.b.TypeOf(v).IsVec() }
-
-// uniform gives all values the lanes of the widest: scalars become vectors.
-func (e *emitter) uniform(vs ...lir.Value) []lir.Value {
-	n := 1
-	for _, v := range vs {
-		n = max(n, int(e.b.TypeOf(v).Lanes))
-	}
-	if n == 1 {
-		return vs
-	}
-	out := make([]lir.Value, len(vs))
-	for i, v := range vs {
-		if e.isVec(v) {
-			out[i] = v
-		} else {
-			out[i] = e.splat(v, n)
-		}
-	}
-	return out
-}
-
-func (e *emitter) splat(v lir.Value, n int) lir.Value {
-	t := e.b.TypeOf(v)
-	e.hasVec(lir.Splat, t.Elem, lir.None, n)
-	return e.b.Splat(v, n)
-}
-
-func (e *emitter) hasVec(o lir.Op, el, from lir.Elem, n int) {
-	size := max(el.Size(), from.Size())
-	if size*n > e.tgt.VecBytes || !e.tgt.Vec(o, el, from, n) {
-		e.failVec("%v of %v x%d", o, el, n)
-	}
-}
-
-// op emits an operation on operands of one type.
-func (e *emitter) op(o lir.Op, args ...lir.Value) lir.Value {
-	args = e.uniform(args...)
-	if t := e.b.TypeOf(args[0]); t.IsVec() && t.Elem != lir.Mask {
-		e.hasVec(o, t.Elem, lir.None, int(t.Lanes))
-	}
-	return e.b.Op(o, args...)
-}
-
-// conv emits a conversion to element el.
-func (e *emitter) conv(o lir.Op, el lir.Elem, v lir.Value) lir.Value {
-	t := e.b.TypeOf(v)
-	if t.IsVec() {
-		e.hasVec(o, el, t.Elem, int(t.Lanes))
-	}
-	return e.b.Conv(o, lir.Type{Elem: el, Lanes: t.Lanes}, v)
-}
-
-// k is a constant of the type of like (a vector constant for a vector).
-func (e *emitter) k(like lir.Value, bits int64) lir.Value {
-	t := e.b.TypeOf(like)
-	if t.IsVec() {
-		e.hasVec(lir.Const, t.Elem, lir.None, int(t.Lanes))
-	}
-	return e.b.Const(t, bits)
-}
-
-// sel is Select with a condition that is an I32 or a mask.
-func (e *emitter) sel(c, x, y lir.Value) lir.Value {
-	xy := e.uniform(x, y)
-	if e.isVec(c) && !e.isVec(xy[0]) {
-		n := int(e.b.TypeOf(c).Lanes)
-		xy = []lir.Value{e.splat(x, n), e.splat(y, n)}
-	}
-	t := e.b.TypeOf(xy[0])
-	if !t.IsVec() {
-		return e.b.Op(lir.Select, c, xy[0], xy[1])
-	}
-	if !e.isVec(c) {
-		c = e.maskOf(c, t)
-	}
-	if ct := e.b.TypeOf(c); ct != lir.MaskOf(t) {
-		e.failVec("select of %v by %v", t, ct)
-	}
-	e.hasVec(lir.Select, t.Elem, lir.None, int(t.Lanes))
-	return e.b.Op(lir.Select, c, xy[0], xy[1])
-}
-
-// maskOf turns a uniform condition into a mask for vectors of type t.
-func (e *emitter) maskOf(c lir.Value, t lir.Type) lir.Value {
-	if t.Elem.Size() == 8 {
-		c = e.b.Conv(lir.ExtU, lir.TI64, c)
-	}
-	s := e.splat(c, int(t.Lanes))
-	return e.op(lir.Ne, s, e.k(s, 0))
 }
 
 // Memory.

@@ -7,6 +7,7 @@ import (
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/elem"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 )
 
@@ -122,12 +123,12 @@ func (e *emitter) element(o operand, idx []affine) lir.Value {
 	attrs := e.g.Attrs(l.node)
 	c := e.g.Op(l.node)
 	if c.Info().Class == op.Elementwise {
-		a := elemArgs{out: o.typ.DType, attrs: attrs, in: l.ins[0].typ.DType}
+		a := elem.Args{Out: o.typ.DType, Attrs: attrs, In: l.ins[0].typ.DType}
 		if c == op.Select {
-			a.in = l.ins[1].typ.DType
+			a.In = l.ins[1].typ.DType
 		}
 		for _, x := range l.ins {
-			a.x = append(a.x, e.eval(x, idx))
+			a.X = append(a.X, e.eval(x, idx))
 		}
 		return e.elementwise(c, a)
 	}

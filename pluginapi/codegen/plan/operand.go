@@ -80,33 +80,3 @@ func (v view) at(idx []affine) affine {
 	}
 	return a
 }
-
-// lirType is the scalar value type a dtype is computed in.
-func lirType(d types.DType) lir.Type {
-	switch d {
-	case types.F32:
-		return lir.TF32
-	case types.F64:
-		return lir.TF64
-	case types.I64, types.U64:
-		return lir.TI64
-	}
-	return lir.TI32
-}
-
-// memOf is how a dtype lies in memory.
-func memOf(d types.DType) lir.Mem {
-	switch d {
-	case types.I8:
-		return lir.M8S
-	case types.Bool, types.U8:
-		return lir.M8U
-	case types.I16:
-		return lir.M16S
-	case types.U16:
-		return lir.M16U
-	case types.I64, types.U64, types.F64:
-		return lir.M64
-	}
-	return lir.M32
-}

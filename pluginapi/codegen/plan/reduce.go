@@ -6,6 +6,7 @@ import (
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/elem"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
 )
 
@@ -37,7 +38,7 @@ func foldOf(k op.ReduceKind, d types.DType) fold {
 	f := fold{d: d}
 	code := map[op.ReduceKind]op.Code{op.Sum: op.Add, op.Prod: op.Mul, op.RMin: op.Min, op.RMax: op.Max, op.RAnd: op.And, op.ROr: op.Or, op.RXor: op.Xor}[k]
 	f.combine = func(e *emitter, a, b lir.Value) lir.Value {
-		return e.elementwise(code, elemArgs{in: d, out: d, x: []lir.Value{a, b}})
+		return e.elementwise(code, elem.Args{In: d, Out: d, X: []lir.Value{a, b}})
 	}
 	f.identity = identityBits(k, d)
 	f.anyOrder = !d.IsFloat() || k == op.RMin || k == op.RMax

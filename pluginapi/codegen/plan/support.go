@@ -7,6 +7,7 @@ import (
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/op"
 	"github.com/kera-lang/kera/core/types"
+	"github.com/kera-lang/kera/pluginapi/codegen/elem"
 )
 
 // Groups returns the nodes of the entries' regions that Build takes, as
@@ -95,7 +96,7 @@ func support(g *graph.Graph, opts Options) []Refusal {
 // refuse says why a node cannot be planned, or "".
 func refuse(g *graph.Graph, n graph.NodeID) string {
 	c := g.Op(n)
-	if _, ok := elemRules[c]; !ok && c.Info().Class == op.Elementwise {
+	if !elem.Has(c) && c.Info().Class == op.Elementwise {
 		return "no lowering of this op"
 	}
 	for _, id := range g.OutTypes(n) {

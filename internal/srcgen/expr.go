@@ -48,10 +48,77 @@ func (g *gen) leaf(t Type) *node {
 	if len(fit) > 0 && !g.one(5) {
 		return e(t, pick(g, fit).name)
 	}
+	if !g.one(4) {
+		if n := g.read(t); n != nil {
+			return n
+		}
+	}
 	if len(t.Dims) > 0 {
 		return e(t, "broadcast(@@, "+dims(t)+")", g.leaf(t.scalar()))
 	}
 	return e(t, g.literal(t.Elem))
+}
+
+// read makes a value of t out of elements of a variable of any type: a constant
+// would be folded away.
+func (g *gen) read(t Type) *node {
+	var fit []variable
+	for _, v := range g.vars {
+		if (v.typ.Elem == "bool") == (t.Elem == "bool") && v.typ.size() > 0 && v.typ.Elem != "f16" && v.typ.Elem != "bf16" {
+			fit = append(fit, v)
+		}
+	}
+	if len(fit) == 0 {
+		return nil
+	}
+	v := pick(g, fit)
+	if g.one(2) { // the newest have more to do with what is near
+		v = fit[len(fit)-1]
+	}
+	from := e(v.typ.scalar(), v.name)
+	at := make([]string, len(v.typ.Dims))
+	own := make([]string, len(t.Dims))
+	heads := make([]string, len(t.Dims))
+	for d, n := range t.Dims {
+		own[d] = g.name("ix")
+		heads[d] = fmt.Sprintf("%s in 0..%d", own[d], n)
+	}
+	for d, n := range v.typ.Dims {
+		k := d + len(t.Dims) - len(v.typ.Dims)
+		switch {
+		case k >= 0 && t.Dims[k] <= n:
+			at[d] = own[k]
+			if t.Dims[k] < n && g.one(2) {
+				at[d] += fmt.Sprintf(" + %d", g.r.IntN(n-t.Dims[k]+1))
+			} else if g.one(8) {
+				at[d] = fmt.Sprintf("%d - %s", n-1, own[k])
+			}
+		case k >= 0 && g.one(2):
+			at[d] = fmt.Sprintf("%s / %d", own[k], (t.Dims[k]+n-1)/n)
+		case k >= 0:
+			at[d] = fmt.Sprintf("%s %% %d", own[k], n)
+		default:
+			at[d] = "@@"
+			from.kids = append(from.kids, g.index(n, 0))
+		}
+	}
+	if len(at) > 0 {
+		from = e(from.typ, v.name+"["+strings.Join(at, ", ")+"]", from.kids...)
+	}
+	if v.typ.Elem != t.Elem {
+		name := t.Elem
+		if isInt(t.Elem) {
+			name += ".sat"
+			if isInt(v.typ.Elem) && g.one(2) {
+				name = t.Elem + ".wrap"
+			}
+		}
+		from = e(t.scalar(), name+"(@@)", from)
+	}
+	if len(t.Dims) == 0 {
+		return from
+	}
+	return e(t, "(map "+strings.Join(heads, ", ")+" { @@ })", from)
 }
 
 func dims(t Type) string { return strings.ReplaceAll(fmt.Sprint(t.Dims), " ", ", ") }
@@ -178,7 +245,7 @@ func mapping(g *gen, t Type, depth int) *node {
 	return g.within(trips, func() *node {
 		heads := make([]string, k)
 		for d := range k {
-			i := g.name("i")
+			i := g.name("ix")
 			heads[d] = fmt.Sprintf("%s in 0..%d", i, t.Dims[d])
 			g.vars = append(g.vars, variable{name: i, typ: tensor("i64"), below: t.Dims[d]})
 		}
@@ -201,7 +268,7 @@ func binder(g *gen, t Type, depth int) *node {
 		n = 1 + g.r.IntN(5)
 	}
 	return g.within(n, func() *node {
-		i := g.name("k")
+		i := g.name("kx")
 		g.vars = append(g.vars, variable{name: i, typ: tensor("i64"), below: n})
 		if isInt(t.Elem) && g.one(3) { // small, so that the sum fits
 			return e(t, fmt.Sprintf("(sum %s in 0..%d { (@@ & 1%s) })", i, n, t.Elem), g.expr(t, depth))

@@ -60,6 +60,9 @@ func pick[T any](g *gen, xs []T) T       { return xs[g.r.IntN(len(xs))] }
 
 func (g *gen) typeOf(elems []string) Type {
 	t := Type{Elem: pick(g, elems)}
+	if len(g.vars) > 0 && g.one(2) {
+		return t.with(pick(g, g.vars).typ.Dims)
+	}
 	for range []int{0, 1, 1, 1, 2, 2, 3}[g.r.IntN(7)] {
 		n := pick(g, sizes)
 		if g.one(60) {
@@ -72,6 +75,8 @@ func (g *gen) typeOf(elems []string) Type {
 	}
 	return t
 }
+
+func (t Type) with(dims []int) Type { return Type{Elem: t.Elem, Dims: dims} }
 
 func e(t Type, text string, kids ...*node) *node {
 	return &node{typ: t, text: strings.ReplaceAll(text, "@@", "\x00"), kids: kids, expr: true}
@@ -168,7 +173,7 @@ func (g *gen) statement(depth int) *node {
 	v.mutable = true
 	g.vars = append(g.vars, v)
 	trips := 1 + g.r.IntN(9)
-	i := g.name("t")
+	i := g.name("trip")
 	loop := g.within(trips, func() *node {
 		g.vars = append(g.vars, variable{name: i, typ: tensor("i64"), below: trips})
 		while := &node{}
@@ -238,7 +243,7 @@ func (g *gen) index(n, depth int) *node {
 	switch {
 	case len(fit) > 0 && !g.one(4):
 		return e(t, pick(g, fit).name)
-	case g.one(40):
+	case depth > 0 && g.one(60):
 		g.feats["index unchecked"]++
 		return g.expr(t, depth)
 	case depth < 1 || g.one(3):

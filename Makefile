@@ -17,7 +17,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # Backends: one main package each. The faulty one is for tests only.
 PLUGINS := $(filter-out faulty,$(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go))))
 
-.PHONY: build test test-fusing kegcheck lint demo bench fuzz clean deps-test go-present
+.PHONY: build test test-fusing kegcheck lint demo bench fuzz campaign clean deps-test go-present
 
 go-present:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: type 'apt-get install golang' or unpack the release named in go.mod" >&2; exit 1; }
@@ -85,6 +85,12 @@ fuzz: go-present
 	    echo "$$dir $$f"; $(GO) test $$dir -run '^$$' -fuzz "^$$f\$$" -fuzztime $(FUZZTIME); \
 	  done; \
 	done
+
+# Random source programs on every target: make campaign N=5000 SEED=1.
+N    ?= 1000
+SEED ?= 1
+campaign: go-present
+	KERA_CAMPAIGN=$(N) KERA_SEED=$(SEED) $(GO) test . -run '^TestCampaign$$' -count=1 -v -timeout 0
 
 clean:
 	rm -rf bin out bench.json

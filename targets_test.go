@@ -11,6 +11,7 @@ import (
 	"github.com/kera-lang/kera/core/keg"
 	"github.com/kera-lang/kera/core/keg/section"
 	"github.com/kera-lang/kera/core/op"
+	"github.com/kera-lang/kera/frontend"
 	"github.com/kera-lang/kera/midend"
 	"github.com/kera-lang/kera/pluginapi/conformance"
 	"github.com/kera-lang/kera/pluginapi/native"
@@ -52,6 +53,19 @@ func TestPinnedPrograms(t *testing.T) {
 				t.Fatal(err)
 			}
 			onTargets(t, r, info, engine, f.Graph, path)
+		})
+	}
+	sources, err := filepath.Glob("testdata/pinned/*.kera")
+	if err != nil || len(sources) == 0 {
+		t.Fatalf("no pinned sources: %v", err)
+	}
+	for _, path := range sources {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			res, ds := frontend.Compile(context.Background(), frontend.Options{FS: os.DirFS("testdata/pinned"), Main: filepath.Base(path)})
+			if ds.HasErrors() {
+				t.Fatalf("%v", ds)
+			}
+			onTargets(t, r, info, engine, res.Graph, path)
 		})
 	}
 }

@@ -46,11 +46,21 @@ type Machine struct {
 	lim   Limits
 	table [op.MaxCode]compiler
 	plans map[planKey]*plan
+	plain bool // no short forms: every node by its exec
 }
 
 // New returns a machine over s.
 func New(s *graph.Store, lim Limits) *Machine {
 	return &Machine{s: s, lim: lim, table: compilers(), plans: map[planKey]*plan{}}
+}
+
+// NewPlain returns a machine that runs every node by its plain definition, one
+// at a time, without the short forms of quick.go and element.go. Tests hold the
+// short forms against it.
+func NewPlain(s *graph.Store, lim Limits) *Machine {
+	m := New(s, lim)
+	m.plain = true
+	return m
 }
 
 // Run runs entry x of g on the inputs, one per parameter, and returns its

@@ -26,6 +26,7 @@ type node struct {
 	o       int32   // slot of output 0; the others follow
 
 	inPlace inPlace // for update
+	element bool    // reads or writes one element (element.go)
 	plan    *plan   // the region's, nil for a node on its own
 }
 
@@ -47,13 +48,16 @@ type plan struct {
 	slot       map[graph.NodeID]int32
 	frame      []val
 	busy       bool
-	warm       bool // a loop body past its first trip
+	warm       bool    // a loop body past its first trip
+	data       []int32 // slots of tensors and tuples
 }
 
+// instr is one node, or several quick ones in a row.
 type instr struct {
-	f    exec
-	cost int64
-	free []int32 // slots whose last use this is
+	f     exec
+	quick []quick // instead of f
+	cost  int64
+	free  []int32 // slots whose last use this is
 }
 
 func (m *Machine) node(id graph.NodeID) *node {
@@ -133,6 +137,10 @@ func (m *Machine) build(k planKey) (*plan, error) {
 	for _, r := range m.s.Results(k.region) {
 		p.results = append(p.results, p.slot[r.Node]+r.Out)
 	}
+	short := !k.keep && !m.plain
+	if short {
+		nodes = joinElements(p, nodes)
+	}
 	free := lastUses(p, nodes, fixed, ts, k.keep)
 	own := newOwners(p, nodes, fixed)
 	live := int64(0)
@@ -141,15 +149,15 @@ func (m *Machine) build(k planKey) (*plan, error) {
 		if n.op == op.Update && !k.keep {
 			n.inPlace = own.mode(n)
 		}
-		f, err := m.compile(n)
+		in, err := m.instr(n, short)
 		if err != nil {
 			return nil, err
 		}
-		in := instr{f: f, cost: n.cost(), free: free[n.id]}
+		in.free = free[n.id]
 		if fixed[n.id] {
-			p.once = append(p.once, in)
+			p.once = join(p.once, in)
 		} else {
-			p.each = append(p.each, in)
+			p.each = join(p.each, in)
 		}
 		live += bytesOf(n.out)
 		p.bytes = max(p.bytes, live)
@@ -161,7 +169,41 @@ func (m *Machine) build(k planKey) (*plan, error) {
 		p.slot = nil
 	}
 	p.frame = make([]val, len(ts))
+	for i, t := range ts {
+		if !t.IsScalar() {
+			p.data = append(p.data, int32(i))
+		}
+	}
 	return p, nil
+}
+
+// instr compiles n, to its quick form if it may be short and has one.
+func (m *Machine) instr(n *node, short bool) (instr, error) {
+	if n.element {
+		return instr{quick: []quick{elementOf(n)}, cost: 2}, nil // the two nodes it stands for
+	}
+	f, err := m.compile(n)
+	if err != nil {
+		return instr{}, err
+	}
+	if short {
+		if q := quickOf(n); q != nil {
+			return instr{quick: []quick{q}, cost: n.cost()}, nil
+		}
+	}
+	return instr{f: f, cost: n.cost()}, nil
+}
+
+// join appends in, to the last instruction if both are quick and nothing ends
+// between them.
+func join(is []instr, in instr) []instr {
+	if k := len(is) - 1; k >= 0 && in.quick != nil && is[k].quick != nil && len(is[k].free) == 0 {
+		is[k].quick = append(is[k].quick, in.quick...)
+		is[k].cost += in.cost
+		is[k].free = in.free
+		return is
+	}
+	return append(is, in)
 }
 
 // lastUses gives per node the slots that hold data and are used no more after
@@ -311,7 +353,9 @@ func (r *run) enter(p *plan) ([]val, error) {
 }
 
 func (r *run) leave(p *plan) {
-	clear(p.frame)
+	for _, s := range p.data {
+		p.frame[s] = val{}
+	}
 	p.busy, p.warm = false, false
 	r.release(p.bytes)
 }
@@ -322,8 +366,14 @@ func (r *run) do(is []instr, fr []val) error {
 		if err := r.spend(in.cost); err != nil {
 			return err
 		}
-		if err := in.f(r, fr); err != nil {
-			return err
+		if in.quick == nil {
+			if err := in.f(r, fr); err != nil {
+				return err
+			}
+		} else {
+			for _, q := range in.quick {
+				q(fr)
+			}
 		}
 		for _, s := range in.free {
 			fr[s] = val{}

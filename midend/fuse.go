@@ -104,7 +104,7 @@ func (f *fuser) copyNode(n graph.NodeID, env map[graph.Ref]graph.Ref) ([]graph.R
 		}
 		def.Regions[i] = c
 	}
-	id, err := g.Add(def)
+	id, err := g.AddFrom(n, def)
 	if err != nil {
 		return nil, err
 	}
@@ -291,7 +291,7 @@ func (f *fuser) emit(gr *group, env map[graph.Ref]graph.Ref) ([]graph.Ref, error
 			}
 			def.Ins[i] = inner[x]
 		}
-		id, err := g.Add(def)
+		id, err := g.AddFrom(m, def)
 		if err != nil {
 			return nil, err
 		}

@@ -127,7 +127,7 @@ func (p *ranger) node(src graph.NodeID, def graph.NodeDef, params map[int64]inte
 		}
 		return []graph.Ref{b.Bool(false)}, nil
 	}
-	id, err := g.Add(def)
+	id, err := g.AddFrom(src, def)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,9 @@ func (d *pruner) region(r graph.RegionID) (graph.RegionID, error) {
 	}
 	g := d.o.g
 	uses := g.UseCounts(r)
-	env := map[graph.Ref]graph.Ref{}
-	for _, n := range g.Order(r) {
+	order := g.Order(r)
+	env := make(map[graph.Ref]graph.Ref, len(order))
+	for _, n := range order {
 		def := g.Def(n)
 		def.Ins = slices.Clone(def.Ins)
 		for i, x := range def.Ins {

@@ -17,7 +17,7 @@ TOOL    := $(GO) tool -modfile=tools/go.mod
 # Backends: one main package each. The faulty one is for tests only.
 PLUGINS := $(filter-out faulty,$(notdir $(patsubst %/main.go,%,$(wildcard plugins/*/main.go))))
 
-.PHONY: build test test-fusing kegcheck lint demo bench fuzz campaign clean deps-test go-present
+.PHONY: build test test-fusing kegcheck lint demo bench bench-compile fuzz campaign clean deps-test go-present
 
 go-present:
 	@command -v $(GO) >/dev/null || { echo "Go is missing: type 'apt-get install golang' or unpack the release named in go.mod" >&2; exit 1; }
@@ -73,6 +73,9 @@ lint: go-present
 
 demo: build
 	@$(GO) run $(FLAGS) ./examples/demo
+
+bench-compile: build
+	$(GO) run ./bench/compile
 
 bench: build
 	$(GO) run ./bench -o bench.json

@@ -29,8 +29,9 @@ func (d *pruner) region(r graph.RegionID) (graph.RegionID, error) {
 	}
 	g := d.o.g
 	uses := g.UseCounts(r)
-	env := map[graph.Ref]graph.Ref{}
-	for _, n := range g.Order(r) {
+	order := g.Order(r)
+	env := make(map[graph.Ref]graph.Ref, len(order))
+	for _, n := range order {
 		def := g.Def(n)
 		def.Ins = slices.Clone(def.Ins)
 		for i, x := range def.Ins {
@@ -48,7 +49,7 @@ func (d *pruner) region(r graph.RegionID) (graph.RegionID, error) {
 		for i := range keep {
 			keep[i] = uses[graph.Ref{Node: n, Out: int32(i)}] > 0
 		}
-		refs, err := d.node(def, keep)
+		refs, err := d.node(n, def, keep)
 		if err != nil {
 			return graph.None, err
 		}
@@ -71,7 +72,7 @@ func (d *pruner) region(r graph.RegionID) (graph.RegionID, error) {
 
 // node inserts def without its dead parts. It returns a reference per original
 // output; those of dropped outputs are never looked at.
-func (d *pruner) node(def graph.NodeDef, keep []bool) ([]graph.Ref, error) {
+func (d *pruner) node(src graph.NodeID, def graph.NodeDef, keep []bool) ([]graph.Ref, error) {
 	alive := keep
 	var err error
 	switch def.Op {
@@ -87,7 +88,7 @@ func (d *pruner) node(def graph.NodeDef, keep []bool) ([]graph.Ref, error) {
 	if err != nil {
 		return nil, err
 	}
-	id, err := d.o.g.Add(def)
+	id, err := d.o.g.AddFrom(src, def)
 	if err != nil {
 		return nil, err
 	}

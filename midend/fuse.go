@@ -39,6 +39,7 @@ type fuser struct {
 type group struct {
 	root    graph.NodeID
 	members []graph.NodeID // descending
+	ins     []graph.Ref    // what members use from outside, constants left out
 	dot     bool           // holds a contraction as producer
 	dotRoot bool           // the root is a contraction or a reduction
 }
@@ -49,8 +50,9 @@ func (f *fuser) region(r graph.RegionID) (graph.RegionID, error) {
 	}
 	g := f.o.g
 	groups := f.group(r)
-	env := map[graph.Ref]graph.Ref{}
-	for _, n := range g.Order(r) {
+	order := g.Order(r)
+	env := make(map[graph.Ref]graph.Ref, len(order))
+	for _, n := range order {
 		gr := groups[n]
 		if gr != nil && !f.worthwhile(gr) {
 			gr = nil
@@ -104,7 +106,7 @@ func (f *fuser) copyNode(n graph.NodeID, env map[graph.Ref]graph.Ref) ([]graph.R
 		}
 		def.Regions[i] = c
 	}
-	id, err := g.Add(def)
+	id, err := g.AddFrom(n, def)
 	if err != nil {
 		return nil, err
 	}
@@ -138,19 +140,22 @@ func (f *fuser) group(r graph.RegionID) map[graph.NodeID]*group {
 	for _, x := range g.Results(r) {
 		external[x.Node] = true
 	}
-	of := map[graph.NodeID]*group{}
+	of := make(map[graph.NodeID]*group, len(order))
 	for i := len(order) - 1; i >= 0; i-- {
 		n := order[i]
 		if !external[n] {
 			if gr := f.sameGroup(of, users[n]); gr != nil && len(gr.members) < maxFused && f.joins(gr, n, users[n], users, of) {
 				of[n] = gr
 				gr.members = append(gr.members, n)
+				gr.ins = f.inputsWith(gr, n)
 				gr.dot = gr.dot || g.Op(n) == op.DotGeneral
 				continue
 			}
 		}
 		if heavyRoot(g.Op(n)) || f.pointwise(n) {
-			of[n] = &group{root: n, members: []graph.NodeID{n}, dotRoot: heavyRoot(g.Op(n))}
+			gr := &group{root: n, members: []graph.NodeID{n}, dotRoot: heavyRoot(g.Op(n))}
+			gr.ins = f.inputsWith(gr, n)
+			of[n] = gr
 		}
 	}
 	return of
@@ -182,7 +187,7 @@ func (f *fuser) joins(gr *group, n graph.NodeID, users []graph.NodeID, all map[g
 	if f.o.g.Op(n) == op.DotGeneral {
 		return f.joinsAsDot(gr, n, all, of)
 	}
-	if !f.pointwise(n) || f.inputsOf(gr, n) > maxInputs {
+	if !f.pointwise(n) || len(f.inputsWith(gr, n)) > maxInputs {
 		return false
 	}
 	if f.moves(n) {
@@ -236,10 +241,22 @@ func (f *fuser) joinsAsDot(gr *group, n graph.NodeID, users map[graph.NodeID][]g
 	return up(n)
 }
 
-// inputsOf counts what the group would take from outside with n in it.
-func (f *fuser) inputsOf(gr *group, n graph.NodeID) int {
-	members := append(slices.Clone(gr.members), n)
-	return len(f.inputs(members))
+// inputsWith lists what gr takes from outside with n in it. Members join in
+// descending order, so nothing that n uses is one.
+func (f *fuser) inputsWith(gr *group, n graph.NodeID) []graph.Ref {
+	own := f.o.g.Ins(n)
+	out := make([]graph.Ref, 0, len(gr.ins)+len(own))
+	for _, x := range gr.ins {
+		if x.Node != n {
+			out = append(out, x)
+		}
+	}
+	for _, x := range own {
+		if f.o.g.Op(x.Node) != op.Const && !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 // inputs lists the outside values that members use, constants left out: those
@@ -291,7 +308,7 @@ func (f *fuser) emit(gr *group, env map[graph.Ref]graph.Ref) ([]graph.Ref, error
 			}
 			def.Ins[i] = inner[x]
 		}
-		id, err := g.Add(def)
+		id, err := g.AddFrom(m, def)
 		if err != nil {
 			return nil, err
 		}

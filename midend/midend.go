@@ -54,7 +54,7 @@ const maxRounds = 16
 // Optimise fills in g's optimised regions and their provenance.
 func Optimise(ctx context.Context, g *graph.Graph, opts Options) (*Report, error) {
 	o := &optimiser{g: g, rep: &Report{}, keep: map[digest.D]bool{}, origins: map[graph.NodeID][]graph.NodeID{},
-		source: graph.NodeID(g.NumNodes()), folder: interp.New(g.Store, interp.Limits{Bytes: 1 << 20, Steps: 1 << 16})}
+		source: graph.NodeID(g.NumNodes()), folder: interp.New(g.Store, interp.Limits{Bytes: 1 << 20, Steps: 1 << 16}), valid: graph.NewValidator(g)}
 	for _, d := range opts.Keep {
 		o.keep[d] = true
 	}
@@ -116,6 +116,7 @@ type optimiser struct {
 	source  graph.NodeID // nodes below this are the source graph's
 	origins map[graph.NodeID][]graph.NodeID
 	folder  *interp.Machine
+	valid   *graph.Validator
 }
 
 // run runs one pass over every export and checks the result.
@@ -144,7 +145,7 @@ func (o *optimiser) run(ctx context.Context, p pass, round int) (bool, error) {
 		changed = changed || c
 	}
 	if changed {
-		if err := graph.Validate(o.g, p.name); err != nil {
+		if err := o.valid.Validate(p.name); err != nil {
 			return false, err
 		}
 	}
@@ -153,13 +154,16 @@ func (o *optimiser) run(ctx context.Context, p pass, round int) (bool, error) {
 }
 
 func (o *optimiser) reachable() int {
-	seen := map[graph.NodeID]bool{}
+	seen, count := make([]bool, o.g.NumNodes()), 0
 	for _, r := range o.optimisedRegions() {
 		for _, n := range o.g.Order(r) {
-			seen[n] = true
+			if !seen[n] {
+				seen[n] = true
+				count++
+			}
 		}
 	}
-	return len(seen)
+	return count
 }
 
 func (o *optimiser) optimisedRegions() []graph.RegionID {

@@ -66,7 +66,7 @@ func (o *optimiser) local(f nodeFunc) regionFunc {
 			return nil, err
 		}
 		if refs == nil {
-			id, err := o.g.Add(*def)
+			id, err := o.g.AddFrom(src, *def)
 			if err != nil {
 				return nil, err
 			}
@@ -108,7 +108,7 @@ func (o *optimiser) substituteRefs(refs []graph.Ref, args []graph.Ref) ([]graph.
 	w := &graph.Rewriter{Src: o.g.Store, Dst: o.g.Store}
 	w.Node = func(src graph.NodeID, def *graph.NodeDef) ([]graph.Ref, error) {
 		def.Regions = o.g.Regions(src) // contained regions are closed: nothing in them changes
-		id, err := o.g.Add(*def)
+		id, err := o.g.AddFrom(src, *def)
 		if err != nil {
 			return nil, err
 		}

@@ -38,9 +38,10 @@ func (p *ranger) region(r graph.RegionID, params map[int64]interval) (graph.Regi
 		return c, nil
 	}
 	g := p.o.g
-	env := map[graph.Ref]graph.Ref{}
+	order := g.Order(r)
+	env := make(map[graph.Ref]graph.Ref, len(order))
 	known := map[graph.Ref]interval{}
-	for _, n := range g.Order(r) {
+	for _, n := range order {
 		def := g.Def(n)
 		ins := make([]graph.Ref, len(def.Ins))
 		for i, x := range def.Ins {
@@ -127,7 +128,7 @@ func (p *ranger) node(src graph.NodeID, def graph.NodeDef, params map[int64]inte
 		}
 		return []graph.Ref{b.Bool(false)}, nil
 	}
-	id, err := g.Add(def)
+	id, err := g.AddFrom(src, def)
 	if err != nil {
 		return nil, err
 	}

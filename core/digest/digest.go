@@ -8,13 +8,12 @@
 package digest
 
 import (
+	"crypto/sha3"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"runtime"
 	"sync"
-
-	"golang.org/x/crypto/sha3"
 )
 
 // Size is the length of a digest in bytes.

@@ -145,3 +145,49 @@ func TestText(t *testing.T) {
 		}
 	}
 }
+
+// TestValidatorSeesWhatIsNew: a validator that has seen the graph before still
+// checks each node and region that came since, and every export.
+func TestValidatorSeesWhatIsNew(t *testing.T) {
+	g, r := sumLoop(t, 2)
+	v := NewValidator(g)
+	if err := v.Validate("first"); err != nil {
+		t.Fatal(err)
+	}
+	b := B{g.Store}
+	more := b.N(op.Neg, nil, g.Results(r)[0])
+	g.Exports[0].Optimised = b.Region(g.ParamTypes(r), more, g.Results(r)[1])
+	if err := v.Validate("second"); err != nil {
+		t.Fatal(err)
+	}
+	g.Exports[0].Optimised = b.Region(g.ParamTypes(r), more)
+	if err := v.Validate("third"); err == nil || !strings.Contains(err.Error(), "traps joined") {
+		t.Errorf("an entry without a trap code: %v", err)
+	}
+	// A new node whose type is wrong, spoiled behind the store's back.
+	bad := b.N(op.Abs, nil, more)
+	g.Exports[0].Optimised = b.Region(g.ParamTypes(r), b.N(op.Add, nil, bad, more), g.Results(r)[1])
+	g.outs[g.outOff[bad.Node]] = g.InternType(types.Tensor(types.F64, 5))
+	if err := v.Validate("fourth"); err == nil || !strings.Contains(err.Error(), "rule types") {
+		t.Errorf("a new node of a wrong type: %v", err)
+	}
+}
+
+// TestKnownNodes: an equal node is found however the store came to have it.
+func TestKnownNodes(t *testing.T) {
+	g, _ := sumLoop(t, 2)
+	for n := range NodeID(g.NumNodes()) {
+		def := g.Def(n)
+		if !g.Same(n, &def) {
+			t.Errorf("node %d is not its own definition", n)
+		}
+		def.Attrs = append(op.Attrs{}, def.Attrs...) // no shortcut by address
+		if id, err := g.Add(def); err != nil || id != n {
+			t.Errorf("node %d is inserted again as %d: %v", n, id, err)
+		}
+		g.known = known{seed: g.known.seed} // as in a store that was loaded
+		if id, err := g.Add(def); err != nil || id != n {
+			t.Errorf("node %d, not known by content, is inserted again as %d: %v", n, id, err)
+		}
+	}
+}

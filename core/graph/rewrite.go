@@ -43,7 +43,9 @@ func (w *Rewriter) Region(r RegionID) (RegionID, error) {
 	for i := range params {
 		params[i] = w.typ(params[i])
 	}
-	results, err := w.Refs(w.Src.Results(r), map[Ref]Ref{})
+	order := w.Src.Order(r)
+	env := make(map[Ref]Ref, len(order))
+	results, err := w.refs(order, w.Src.Results(r), env)
 	if err != nil {
 		return None, err
 	}
@@ -61,7 +63,12 @@ func (w *Rewriter) Region(r RegionID) (RegionID, error) {
 // Refs copies everything that roots reach and returns what they became. Env
 // holds what references already stand for, and receives the rest.
 func (w *Rewriter) Refs(roots []Ref, env map[Ref]Ref) ([]Ref, error) {
-	for _, n := range w.Src.reach(roots) {
+	return w.refs(w.Src.reach(roots), roots, env)
+}
+
+// refs is Refs where the caller has the nodes that roots reach.
+func (w *Rewriter) refs(order []NodeID, roots []Ref, env map[Ref]Ref) ([]Ref, error) {
+	for _, n := range order {
 		if err := w.node(n, env); err != nil {
 			return nil, fmt.Errorf("node %d: %w", n, err)
 		}

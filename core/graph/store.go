@@ -15,6 +15,7 @@ package graph
 
 import (
 	"fmt"
+	"hash/maphash"
 
 	"github.com/kera-lang/kera/core/digest"
 	"github.com/kera-lang/kera/core/op"
@@ -47,6 +48,7 @@ type Store struct {
 	types   []types.Type
 	typeDig []digest.D
 	typeIx  map[digest.D]TypeID
+	typeKey map[string]TypeID // by payload: saves the digest of a type that is there
 
 	attrs  []op.Attrs
 	attrIx map[string]AttrsID
@@ -64,6 +66,7 @@ type Store struct {
 	depth  []uint8 // region nesting below the node
 	dig    []digest.D
 	nodeIx index
+	known  known
 	ruled  NodeID // nodes before it have passed their op's rule on loading
 
 	// Region columns.
@@ -84,7 +87,7 @@ type Store struct {
 // NewStore returns an empty Store.
 func NewStore() *Store {
 	return &Store{
-		typeIx: map[digest.D]TypeID{}, attrIx: map[string]AttrsID{},
+		typeIx: map[digest.D]TypeID{}, typeKey: map[string]TypeID{}, known: known{seed: maphash.MakeSeed()}, attrIx: map[string]AttrsID{},
 		blobs:  map[digest.D][]byte{},
 		outOff: []uint32{0}, inOff: []uint32{0}, regOff: []uint32{0},
 		parOff: []uint32{0}, resOff: []uint32{0},
@@ -173,11 +176,18 @@ func (s *Store) typeList(ids []TypeID) []types.Type {
 
 // InternType returns the id of t.
 func (s *Store) InternType(t types.Type) TypeID {
-	d := TypeDigest(t)
+	s.enc.Reset()
+	EncodeType(&s.enc, t)
+	if id, ok := s.typeKey[string(s.enc.B)]; ok {
+		return id
+	}
+	key, d := string(s.enc.B), digest.Of(digest.Type, s.enc.B)
 	if id, ok := s.typeIx[d]; ok {
+		s.typeKey[key] = id
 		return id
 	}
 	id := TypeID(len(s.types))
+	s.typeKey[key] = id
 	s.types, s.typeDig = append(s.types, t), append(s.typeDig, d)
 	s.typeIx[d] = id
 	return id
@@ -306,12 +316,18 @@ func (s *Store) insert(d NodeDef, outs []types.Type, depth int) NodeID {
 		outIDs[i] = s.InternType(t)
 	}
 	ver := d.Op.Info().Version
+	attrs := s.internAttrs(d.Attrs)
+	key := s.nodeKey(d.Op, outIDs, d.Ins, attrs, d.Regions)
+	if n, ok := s.known.find(key, func(n NodeID) bool { return s.isNode(n, d.Op, outIDs, d.Ins, attrs, d.Regions) }); ok {
+		return n
+	}
 	dig := s.nodeDigest(d.Op, ver, outIDs, d.Ins, d.Attrs, d.Regions)
 	if id, ok := s.nodeIx.find(s.dig, dig); ok {
+		s.known.put(key, NodeID(id))
 		return NodeID(id)
 	}
-	attrs := s.internAttrs(d.Attrs)
 	id := NodeID(len(s.ops))
+	s.known.put(key, id)
 	s.ops, s.vers, s.attr = append(s.ops, d.Op), append(s.vers, ver), append(s.attr, attrs)
 	s.outs = append(s.outs, outIDs...)
 	s.outOff = append(s.outOff, uint32(len(s.outs)))

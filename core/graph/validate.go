@@ -44,6 +44,10 @@ func (e *InvalidError) Unwrap() error { return e.Err }
 // entries end in a trap code, bound constants match. Insertion checks most of
 // this already; Validate does not rely on that. pass names who produced g.
 func Validate(g *Graph, pass string) error {
+	return NewValidator(g).Validate(pass)
+}
+
+func validateExports(g *Graph, pass string) error {
 	for i := range g.Exports {
 		if err := g.validateExport(&g.Exports[i]); err != nil {
 			err.Pass = pass
@@ -53,10 +57,28 @@ func Validate(g *Graph, pass string) error {
 			return &InvalidError{Pass: pass, Export: g.Exports[i].Name, Region: None, Node: -1, Rule: "export order", Err: fmt.Errorf("exports must ascend by name")}
 		}
 	}
-	v := &validator{
-		g: g, nodes: checker{Store: g.Store},
-		seenNode: make([]bool, g.NumNodes()), seenRegion: make([]bool, g.NumRegions()),
+	return nil
+}
+
+// NewValidator returns a validator that remembers what it has found right, for
+// use after each pass. What must hold: the store is one that only grows, whose
+// nodes and regions never change, so that what was right once stays so.
+func NewValidator(g *Graph) *Validator { return &Validator{g: g, nodes: checker{Store: g.Store}} }
+
+// Validate checks what Validate of the whole graph does, leaving out the nodes and
+// regions that this validator has checked before.
+func (v *Validator) Validate(pass string) error {
+	if err := validateExports(v.g, pass); err != nil {
+		return err
 	}
+	return v.regions(pass)
+}
+
+func (v *Validator) regions(pass string) error {
+	g := v.g
+	v.reached = 0
+	v.seenNode = append(v.seenNode, make([]bool, g.NumNodes()-len(v.seenNode))...)
+	v.seenRegion = append(v.seenRegion, make([]bool, g.NumRegions()-len(v.seenRegion))...)
 	for i := range g.Exports {
 		for _, r := range [2]RegionID{g.Exports[i].Region, g.Exports[i].Optimised} {
 			if err := v.region(r); err != nil {
@@ -73,15 +95,15 @@ func Validate(g *Graph, pass string) error {
 // which sharing could make quadratic in the size of the graph.
 const MaxReach = 1 << 28
 
-// validator checks regions, contained ones first.
-type validator struct {
+// Validator checks regions, contained ones first, each once.
+type Validator struct {
 	g                    *Graph
 	nodes                checker
 	seenNode, seenRegion []bool
 	reached              int
 }
 
-func (v *validator) region(r RegionID) *InvalidError {
+func (v *Validator) region(r RegionID) *InvalidError {
 	if r == None || v.seenRegion[r] {
 		return nil
 	}
@@ -155,7 +177,7 @@ func (g *Graph) validateExport(x *Export) *InvalidError {
 	return nil
 }
 
-func (v *validator) check(r RegionID, order []NodeID) *InvalidError {
+func (v *Validator) check(r RegionID, order []NodeID) *InvalidError {
 	g := v.g
 	bad := func(rule string, err error) *InvalidError {
 		return &InvalidError{Region: r, Node: -1, Rule: rule, Err: err}

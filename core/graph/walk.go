@@ -71,8 +71,9 @@ func (s *Store) RegionsUnder(roots ...RegionID) []RegionID {
 // Users maps each node of region r to the nodes of r that use it, in order.
 // Results count as no user; see UseCounts.
 func (s *Store) Users(r RegionID) map[NodeID][]NodeID {
-	users := map[NodeID][]NodeID{}
-	for _, n := range s.Order(r) {
+	order := s.Order(r)
+	users := make(map[NodeID][]NodeID, len(order))
+	for _, n := range order {
 		for i, in := range s.Ins(n) {
 			if slices.ContainsFunc(s.Ins(n)[:i], func(x Ref) bool { return x.Node == in.Node }) {
 				continue
@@ -85,8 +86,9 @@ func (s *Store) Users(r RegionID) map[NodeID][]NodeID {
 
 // UseCounts counts the uses of each reference in region r, results included.
 func (s *Store) UseCounts(r RegionID) map[Ref]int {
-	uses := map[Ref]int{}
-	for _, n := range s.Order(r) {
+	order := s.Order(r)
+	uses := make(map[Ref]int, len(order))
+	for _, n := range order {
 		for _, in := range s.Ins(n) {
 			uses[in]++
 		}

@@ -36,15 +36,6 @@ func Run(f *lir.Func) {
 	}
 }
 
-// pure reports whether s only computes a value.
-func pure(s *lir.Stmt) bool {
-	switch s.Op {
-	case lir.Load, lir.Store, lir.For, lir.While, lir.If, lir.Return:
-		return false
-	}
-	return true
-}
-
 // substitute replaces every use of a value v by rep[v], followed to its end.
 func substitute(f *lir.Func, rep []lir.Value) {
 	list := func(vs []lir.Value) {

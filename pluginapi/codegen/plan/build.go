@@ -9,6 +9,7 @@ import (
 	"github.com/kera-lang/kera/core/graph"
 	"github.com/kera-lang/kera/core/types"
 	"github.com/kera-lang/kera/pluginapi/codegen/lir"
+	"github.com/kera-lang/kera/pluginapi/codegen/lir/opt"
 )
 
 func build(ctx context.Context, g *graph.Graph, opts Options) (*Plan, error) {
@@ -68,6 +69,7 @@ func planEntry(g *graph.Graph, x *graph.Export, p *Plan, tgt *lir.Target, nodes 
 	}
 	f := e.b.Finish(e.eval(trap, nil))
 	lir.Optimise(f)
+	opt.Run(f)
 	if err := lir.Verify(f); err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ type addrKey struct {
 func (c *fn) loadBases(b *lir.Block) {
 	used := make([]bool, len(c.src.Bufs))
 	eachStmt(b, func(s *lir.Stmt) {
-		if s.Op == lir.Load || s.Op == lir.Store {
+		if s.Op.HasAddr() {
 			used[s.Addr.Buf] = true
 		}
 	})

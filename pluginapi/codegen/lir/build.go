@@ -100,6 +100,11 @@ func (b *Builder) Splat(v Value, n int) Value {
 	return b.emit1(Stmt{Op: Splat, Type: t, Args: []Value{v}}, t)
 }
 
+// SplatAs makes a vector of type t, of narrow lanes, of the low bits of v, an I32.
+func (b *Builder) SplatAs(t Type, v Value) Value {
+	return b.emit1(Stmt{Op: Splat, Type: t, Args: []Value{v}}, t)
+}
+
 // LaneIx is the vector 0, 1, 2, ... of type t.
 func (b *Builder) LaneIx(t Type) Value { return b.emit1(Stmt{Op: LaneIx, Type: t}, t) }
 

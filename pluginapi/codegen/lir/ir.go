@@ -94,6 +94,14 @@ func (t Type) IsVec() bool { return t.Lanes > 1 }
 // Scalar returns the type of one lane of t.
 func (t Type) Scalar() Type { return Type{t.Elem, 1, 0} }
 
+// Carrier is the type that scalars of t travel in: I32 for 8 and 16 bits.
+func (t Type) Carrier() Type {
+	if t.Elem == I8 || t.Elem == I16 {
+		return TI32
+	}
+	return t
+}
+
 func (t Type) String() string {
 	switch {
 	case t.Elem == Mask:

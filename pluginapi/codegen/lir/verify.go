@@ -168,7 +168,7 @@ func (v *verifier) special(s *Stmt) error {
 		if !s.Type.IsVec() || !Defined(Splat, s.Type.Elem, true) {
 			return fmt.Errorf("to %v", s.Type)
 		}
-		if err := v.use(s.Args[0], s.Type.Scalar()); err != nil {
+		if err := v.use(s.Args[0], s.Type.Scalar().Carrier()); err != nil {
 			return err
 		}
 		return one(s.Type)

@@ -163,7 +163,7 @@ func (m *machine) op(s *lir.Stmt) []uint64 {
 		case lir.LaneIx:
 			lanes[i] = uint64(i)
 		case lir.Splat:
-			lanes[i] = m.v[s.Args[0]][0]
+			lanes[i] = trunc(s.Type.Elem, m.v[s.Args[0]][0])
 		case lir.Load:
 			lanes[i] = loadAs(s.Type.Elem, m.at(s.Addr, int64(i*s.Mem.Size()), s.Mem.Size()), s.Mem)
 		default:

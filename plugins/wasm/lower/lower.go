@@ -188,18 +188,13 @@ func Target() lir.Target {
 		Name:       "wasm32 simd128",
 		VecBytes:   16,
 		MatmulRows: 4, MatmulVecs: 2,
-		Vec: func(o lir.Op, e, _ lir.Elem, lanes int) bool {
-			return lanes > 1 && e != lir.I8 && e != lir.I16 && !laneOps[o] && lanes*max(e.Size(), 4) <= 16 && lir.Defined(o, e, true) && !unsafeVec(o, e)
+		Vec: func(o lir.Op, e, from lir.Elem, lanes int) bool {
+			if narrow(o, e, from) {
+				return hasNarrow(o, e, from, lanes)
+			}
+			return lanes > 1 && lanes*max(e.Size(), 4) <= 16 && lir.Defined(o, e, true) && !unsafeVec(o, e)
 		},
 	}
-}
-
-// laneOps have no vector forms here: Target declares none, so no plan uses them.
-var laneOps = map[lir.Op]bool{
-	lir.MLoad: true, lir.MStore: true, lir.Gather: true, lir.Scatter: true,
-	lir.MinS: true, lir.MinU: true, lir.MaxS: true, lir.MaxU: true, lir.IAbs: true,
-	lir.AddSatS: true, lir.AddSatU: true, lir.SubSatS: true, lir.SubSatU: true,
-	lir.Dot2S: true, lir.Dot4US: true, lir.MCast: true, lir.Wrap: true, lir.ExtS: true, lir.ExtU: true,
 }
 
 // unsafeVec names vector forms that exist but are not used. wazero 1.12 has

@@ -100,6 +100,11 @@ func (b *Builder) Splat(v Value, n int) Value {
 	return b.emit1(Stmt{Op: Splat, Type: t, Args: []Value{v}}, t)
 }
 
+// SplatAs makes a vector of type t, of narrow lanes, of the low bits of v, an I32.
+func (b *Builder) SplatAs(t Type, v Value) Value {
+	return b.emit1(Stmt{Op: Splat, Type: t, Args: []Value{v}}, t)
+}
+
 // LaneIx is the vector 0, 1, 2, ... of type t.
 func (b *Builder) LaneIx(t Type) Value { return b.emit1(Stmt{Op: LaneIx, Type: t}, t) }
 
@@ -130,6 +135,43 @@ func (b *Builder) Load(t Type, m Mem, a Addr) Value {
 // Store writes v.
 func (b *Builder) Store(m Mem, a Addr, v Value) {
 	b.emit(Stmt{Op: Store, Type: b.F.Types[v], Mem: m, Addr: norm(a), Args: []Value{v}})
+}
+
+// MLoad reads the lanes of a vector of type t that mask sets; the others are 0.
+func (b *Builder) MLoad(t Type, m Mem, a Addr, mask Value) Value {
+	return b.emit1(Stmt{Op: MLoad, Type: t, Mem: m, Addr: norm(a), Args: []Value{mask}}, t)
+}
+
+// MStore writes the lanes of v that mask sets.
+func (b *Builder) MStore(m Mem, a Addr, v, mask Value) {
+	b.emit(Stmt{Op: MStore, Type: b.F.Types[v], Mem: m, Addr: norm(a), Args: []Value{v, mask}})
+}
+
+// Gather reads lane i of type t from a + index[i]*stride bytes where mask is set.
+func (b *Builder) Gather(t Type, m Mem, a Addr, stride int64, index, mask Value) Value {
+	return b.emit1(Stmt{Op: Gather, Type: t, Mem: m, Addr: norm(a), Imm: stride, Args: []Value{index, mask}}, t)
+}
+
+// Scatter writes lane i of v to a + index[i]*stride bytes where mask is set, in
+// the order of the lanes.
+func (b *Builder) Scatter(m Mem, a Addr, stride int64, v, index, mask Value) {
+	b.emit(Stmt{Op: Scatter, Type: b.F.Types[v], Mem: m, Addr: norm(a), Imm: stride, Args: []Value{v, index, mask}})
+}
+
+// Dot adds the products of 2 lanes of I16 or 4 of I8 side by side.
+func (b *Builder) Dot(o Op, x, y Value) Value {
+	n := 2
+	if o == Dot4US {
+		n = 4
+	}
+	t := Vec(I32, int(b.F.Types[x].Lanes)/n)
+	return b.emit1(Stmt{Op: o, Type: t, Args: []Value{x, y}}, t)
+}
+
+// MCast makes a mask one for lanes of the width of t.
+func (b *Builder) MCast(t Type, m Value) Value {
+	t = MaskOf(t)
+	return b.emit1(Stmt{Op: MCast, Type: t, Args: []Value{m}}, t)
 }
 
 func norm(a Addr) Addr {

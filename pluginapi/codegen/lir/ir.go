@@ -13,8 +13,9 @@
 // (bool 0 or 1; narrow integers kept sign- or zero-extended by explicit ops
 // that the plan emits), 64-bit integers I64, floats F32 and F64. Ix is an
 // integer as wide as an address: loop counters and offsets. Vectors are lanes
-// of I32, I64, F32 or F64 of the target's vector width or half of it; a vector
-// comparison gives a Mask of as many lanes.
+// of I8, I16, I32, I64, F32 or F64, any power of two of them up to 128;
+// a backend lowers what its Target.Vec declares. A vector comparison gives a Mask of as many
+// lanes as it has and as wide ones; MCast makes it fit lanes of another width.
 //
 // What must hold: every value is defined once, before its uses, in the same
 // block or an enclosing one; buffers of different kinds or indices do not
@@ -38,9 +39,11 @@ const (
 	F64
 	Ix   // address-sized integer, scalar only: 32 bits on wasm32, 64 on x86-64
 	Mask // result of a vector comparison
+	I8   // vector lanes only: scalars of 8 and 16 bits are I32
+	I16
 )
 
-var elemNames = [...]string{"none", "i32", "i64", "f32", "f64", "ix", "mask"}
+var elemNames = [...]string{"none", "i32", "i64", "f32", "f64", "ix", "mask", "i8", "i16"}
 
 func (e Elem) String() string { return elemNames[e] }
 
@@ -51,6 +54,10 @@ func (e Elem) Size() int {
 		return 4
 	case I64, F64:
 		return 8
+	case I8:
+		return 1
+	case I16:
+		return 2
 	}
 	return 0
 }
@@ -59,7 +66,7 @@ func (e Elem) Size() int {
 func (e Elem) IsFloat() bool { return e == F32 || e == F64 }
 
 // Type is a scalar (Lanes 1) or a vector. For a Mask, Bits is the width of the
-// lanes it was compared at (32 or 64); otherwise it is 0.
+// lanes it was compared at (8 to 64); otherwise it is 0.
 type Type struct {
 	Elem  Elem
 	Lanes uint8
@@ -87,6 +94,14 @@ func (t Type) IsVec() bool { return t.Lanes > 1 }
 // Scalar returns the type of one lane of t.
 func (t Type) Scalar() Type { return Type{t.Elem, 1, 0} }
 
+// Carrier is the type that scalars of t travel in: I32 for 8 and 16 bits.
+func (t Type) Carrier() Type {
+	if t.Elem == I8 || t.Elem == I16 {
+		return TI32
+	}
+	return t
+}
+
 func (t Type) String() string {
 	switch {
 	case t.Elem == Mask:
@@ -101,7 +116,11 @@ func (t Type) String() string {
 type Mem uint8
 
 // The memory forms. Narrow forms load into I32 (extended as named) and store
-// the low bits of I32. Vector loads and stores use M32 and M64 only.
+// the low bits of I32; for vectors of I8 and I16 they are the lane's own size and
+// the sign does not matter; for a Mask, M8U is stored bools: a lane is set by a
+// byte that is not 0, and stored as 0 or 1. MF16 and MBF16 are F32 (scalar or
+// lanes) in two bytes: loads are exact, stores round to nearest even and give
+// every NaN as the one NaN.
 const (
 	M8S Mem = iota
 	M8U
@@ -109,12 +128,14 @@ const (
 	M16U
 	M32 // I32 or F32, by the value's type
 	M64 // I64 or F64
+	MF16
+	MBF16
 )
 
 var memInfo = [...]struct {
 	name string
 	size int
-}{{"8s", 1}, {"8u", 1}, {"16s", 2}, {"16u", 2}, {"32", 4}, {"64", 8}}
+}{{"8s", 1}, {"8u", 1}, {"16s", 2}, {"16u", 2}, {"32", 4}, {"64", 8}, {"f16", 2}, {"bf16", 2}}
 
 func (m Mem) String() string { return memInfo[m].name }
 
@@ -169,7 +190,7 @@ type Stmt struct {
 	Type    Type  // result type (operand type for comparisons and stores)
 	Args    []Value
 	Results []Value // one for operations; the final carried values for For, While, If
-	Imm     int64   // Const: bits of one lane; Extract, LaneDown: lane count; Zip: half; For: step
+	Imm     int64   // Const: bits of one lane; Extract, LaneDown: lane count; Zip: half; Gather, Scatter: stride; For: step
 	Mem     Mem
 	Addr    Addr
 	Blocks  []*Block // For: body. While: condition, body. If: then, else

@@ -20,6 +20,10 @@ const (
 	// Memory
 	Load
 	Store
+	MLoad   // Args mask: vector; only set lanes are read, the others are 0
+	MStore  // Args value, mask: only set lanes are written
+	Gather  // Args index, mask: lane i from Addr + index[i]*Imm, 0 where not set; index is I32 or I64, never negative
+	Scatter // Args value, index, mask: likewise; of equal indices the highest lane stays
 
 	// Integers: I32, I64, Ix, vectors of I32 and I64
 	Add
@@ -40,6 +44,17 @@ const (
 	Popcnt
 	MulHiS // high 64 bits of the 128-bit product, I64 only
 	MulHiU
+	MinS // vectors only, as the next ones
+	MinU
+	MaxS
+	MaxU
+	IAbs    // wraps
+	AddSatS // I8 and I16 lanes: the nearest that fits
+	AddSatU
+	SubSatS
+	SubSatU
+	Dot2S  // I32 vector from two of twice the lanes of I16: x[2i]*y[2i] + x[2i+1]*y[2i+1], wrapping
+	Dot4US // I32 vector from two of four times the lanes of I8: the sum of 4 products, x unsigned, y signed
 	Ext8S  // I32: sign-extend the low 8 bits
 	Ext16S // I32: sign-extend the low 16 bits
 
@@ -80,12 +95,13 @@ const (
 	MAnd
 	MOr
 	MNot
-	MAny // I32: 1 if any lane is set
+	MAny  // I32: 1 if any lane is set
+	MCast // the same lanes as a mask of the width in Type
 
 	// Conversions (result type in Type, operand type from the argument)
-	Wrap     // I64 -> I32
-	ExtS     // I32 -> I64
-	ExtU     // I32 -> I64
+	Wrap     // I64 -> I32; vectors: to any narrower integer lanes
+	ExtS     // I32 -> I64; vectors: to any wider integer lanes
+	ExtU     // likewise
 	IxToI64  // Ix is never negative
 	I64ToIx  // the value fits
 	IxToI32  // low 32 bits
@@ -129,7 +145,7 @@ type OpInfo struct {
 	on    elemSet
 }
 
-type elemSet uint8
+type elemSet uint16
 
 const (
 	onI32 elemSet = 1 << iota
@@ -138,22 +154,33 @@ const (
 	onF64
 	onIx
 	onVec // vector forms exist
+	onI8  // as vectors
+	onI16
+	vecOnly // scalar forms do not exist
 
-	onInt   = onI32 | onI64 | onIx | onVec
+	onLanes = onI8 | onI16 | onVec
+	onInt   = onI32 | onI64 | onIx | onLanes
 	onSInt  = onI32 | onI64 | onIx
 	onFloat = onF32 | onF64 | onVec
-	onAll   = onI32 | onI64 | onF32 | onF64 | onIx | onVec
+	onAll   = onI32 | onI64 | onF32 | onF64 | onIx | onLanes
+	onMem   = onI32 | onI64 | onF32 | onF64 | onLanes
+	onVInt  = onI32 | onI64 | onLanes | vecOnly
+	onSat   = onLanes | vecOnly
 )
 
 var opTable = [NumOps]OpInfo{
 	Const:    {"const", 0, sShape, onAll},
 	LaneIx:   {"lane_ix", 0, sShape, onI32 | onI64 | onVec},
-	Splat:    {"splat", 1, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
+	Splat:    {"splat", 1, sShape, onMem},
 	Extract:  {"extract", 1, sShape, onI32 | onI64 | onF32 | onF64},
 	LaneDown: {"lane_down", 1, sSame, onI32 | onI64 | onF32 | onF64 | onVec},
 	Zip:      {"zip", 2, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
-	Load:     {"load", 0, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
-	Store:    {"store", 1, sShape, onI32 | onI64 | onF32 | onF64 | onVec},
+	Load:     {"load", 0, sShape, onMem},
+	Store:    {"store", 1, sShape, onMem},
+	MLoad:    {"mload", 1, sShape, onMem | vecOnly},
+	MStore:   {"mstore", 2, sShape, onMem | vecOnly},
+	Gather:   {"gather", 2, sShape, onI32 | onI64 | onF32 | onF64 | onVec | vecOnly},
+	Scatter:  {"scatter", 3, sShape, onI32 | onI64 | onF32 | onF64 | onVec | vecOnly},
 
 	Add: {"add", 2, sSame, onInt}, Sub: {"sub", 2, sSame, onInt}, Mul: {"mul", 2, sSame, onInt},
 	DivS: {"div_s", 2, sSame, onSInt}, DivU: {"div_u", 2, sSame, onSInt},
@@ -162,6 +189,10 @@ var opTable = [NumOps]OpInfo{
 	Shl: {"shl", 2, sSame, onInt}, ShrS: {"shr_s", 2, sSame, onInt}, ShrU: {"shr_u", 2, sSame, onInt},
 	Clz: {"clz", 1, sSame, onI32 | onI64}, Ctz: {"ctz", 1, sSame, onI32 | onI64}, Popcnt: {"popcnt", 1, sSame, onI32 | onI64},
 	MulHiS: {"mulhi_s", 2, sSame, onI64}, MulHiU: {"mulhi_u", 2, sSame, onI64},
+	MinS: {"min_s", 2, sSame, onVInt}, MinU: {"min_u", 2, sSame, onVInt}, MaxS: {"max_s", 2, sSame, onVInt}, MaxU: {"max_u", 2, sSame, onVInt},
+	IAbs: {"iabs", 1, sSame, onVInt}, AddSatS: {"add_sat_s", 2, sSame, onSat}, AddSatU: {"add_sat_u", 2, sSame, onSat},
+	SubSatS: {"sub_sat_s", 2, sSame, onSat}, SubSatU: {"sub_sat_u", 2, sSame, onSat},
+	Dot2S: {"dot2_s", 2, sShape, onI32 | onVec | vecOnly}, Dot4US: {"dot4_us", 2, sShape, onI32 | onVec | vecOnly},
 	Ext8S: {"ext8_s", 1, sSame, onI32}, Ext16S: {"ext16_s", 1, sSame, onI32},
 
 	Eq: {"eq", 2, sCmp, onInt}, Ne: {"ne", 2, sCmp, onInt},
@@ -180,9 +211,9 @@ var opTable = [NumOps]OpInfo{
 	Canon: {"canon", 1, sSame, onFloat},
 
 	Select: {"select", 3, sSelect, onAll},
-	MAnd:   {"mand", 2, sMask, 0}, MOr: {"mor", 2, sMask, 0}, MNot: {"mnot", 1, sMask, 0}, MAny: {"many", 1, sMask, 0},
+	MAnd:   {"mand", 2, sMask, 0}, MOr: {"mor", 2, sMask, 0}, MNot: {"mnot", 1, sMask, 0}, MAny: {"many", 1, sMask, 0}, MCast: {"mcast", 1, sShape, 0},
 
-	Wrap: {"wrap", 1, sConv, onI32}, ExtS: {"ext_s", 1, sConv, onI64}, ExtU: {"ext_u", 1, sConv, onI64},
+	Wrap: {"wrap", 1, sConv, onI32 | onLanes}, ExtS: {"ext_s", 1, sConv, onI64 | onI32 | onLanes}, ExtU: {"ext_u", 1, sConv, onI64 | onI32 | onLanes},
 	IxToI64: {"ix_to_i64", 1, sConv, onI64}, I64ToIx: {"i64_to_ix", 1, sConv, onIx},
 	IxToI32: {"ix_to_i32", 1, sConv, onI32}, I32ToIxU: {"i32_to_ix_u", 1, sConv, onIx},
 	SToF: {"s_to_f", 1, sConv, onFloat}, UToF: {"u_to_f", 1, sConv, onFloat},
@@ -213,7 +244,10 @@ func (o Op) String() string {
 // vector forms they declare theirs in Target.
 func Defined(o Op, e Elem, vec bool) bool {
 	on := opTable[o].on
-	if vec && on&onVec == 0 {
+	if vec && on&onVec == 0 || !vec && (on&vecOnly != 0 || e == I8 || e == I16) {
+		return false
+	}
+	if (o == ExtS || o == ExtU) && !vec && e == I32 {
 		return false
 	}
 	switch e {
@@ -227,9 +261,25 @@ func Defined(o Op, e Elem, vec bool) bool {
 		return on&onF64 != 0
 	case Ix:
 		return !vec && on&onIx != 0
+	case I8:
+		return on&onI8 != 0
+	case I16:
+		return on&onI16 != 0
 	}
 	return false
 }
+
+// HasAddr reports whether o reads or writes memory at the statement's Addr.
+func (o Op) HasAddr() bool {
+	switch o {
+	case Load, Store, MLoad, MStore, Gather, Scatter:
+		return true
+	}
+	return false
+}
+
+// Writes reports whether o writes memory.
+func (o Op) Writes() bool { return o == Store || o == MStore || o == Scatter }
 
 // IsConversion reports whether o takes one operand of another element: it is
 // emitted by Builder.Conv.
@@ -239,9 +289,9 @@ func IsConversion(o Op) bool { return opTable[o].sig == sConv }
 func convFrom(o Op, to Elem) []Elem {
 	switch o {
 	case Wrap:
-		return []Elem{I64}
+		return map[Elem][]Elem{I32: {I64}, I16: {I32, I64}, I8: {I16, I32, I64}}[to]
 	case ExtS, ExtU:
-		return []Elem{I32}
+		return map[Elem][]Elem{I16: {I8}, I32: {I8, I16}, I64: {I8, I16, I32}}[to]
 	case IxToI64, IxToI32:
 		return []Elem{Ix}
 	case I64ToIx:

@@ -41,7 +41,7 @@ type optimiser struct {
 // pure reports whether s may be merged with an equal one, moved and removed.
 func pure(s *Stmt) bool {
 	switch s.Op {
-	case Load, Store, For, While, If, Return:
+	case Load, Store, MLoad, MStore, Gather, Scatter, For, While, If, Return:
 		return false
 	}
 	return true
@@ -70,7 +70,7 @@ func (o *optimiser) block(b *Block, outer *scope) {
 		for j, a := range s.Args {
 			s.Args[j] = o.rep[a]
 		}
-		if s.Addr.Index != NoValue && (s.Op == Load || s.Op == Store) {
+		if s.Addr.Index != NoValue && s.Op.HasAddr() {
 			s.Addr.Index = o.rep[s.Addr.Index]
 			o.foldAddr(&s.Addr)
 		}
@@ -202,7 +202,7 @@ func sweep(f *Func) {
 		kept := make([]Stmt, 0, len(b.Stmts))
 		for i := len(b.Stmts) - 1; i >= 0; i-- {
 			s := b.Stmts[i]
-			if (pure(&s) || s.Op == Load) && !used[s.Results[0]] {
+			if (pure(&s) || s.Op.HasAddr() && !s.Op.Writes()) && !used[s.Results[0]] {
 				continue
 			}
 			for _, c := range s.Blocks {
@@ -211,7 +211,7 @@ func sweep(f *Func) {
 			for _, a := range s.Args {
 				used[a] = true
 			}
-			if (s.Op == Load || s.Op == Store) && s.Addr.Index != NoValue {
+			if s.Op.HasAddr() && s.Addr.Index != NoValue {
 				used[s.Addr.Index] = true
 			}
 			kept = append(kept, s)
@@ -232,7 +232,7 @@ func compactBufs(f *Func) {
 	}
 	var bufs []Buf
 	Walk(f.Body, func(s *Stmt) {
-		if s.Op != Load && s.Op != Store {
+		if !s.Op.HasAddr() {
 			return
 		}
 		if renamed[s.Addr.Buf] < 0 {

@@ -131,7 +131,7 @@ func (s *splitter) parts() []Part {
 // acts reports whether a block stores anything or returns early.
 func acts(b *Block) bool {
 	found := false
-	Walk(b, func(st *Stmt) { found = found || st.Op == Store || st.Op == Return })
+	Walk(b, func(st *Stmt) { found = found || st.Op.Writes() || st.Op == Return })
 	return found
 }
 
@@ -146,7 +146,7 @@ func (s *splitter) require(v Value, p int, seen map[Value]bool, list *[]Value) {
 		}
 	} else if _, ok := s.slot[v]; !ok {
 		s.slot[v] = s.work
-		s.work += 64 // a vector at most
+		s.work += slotBytes(s.f.Types[v])
 	}
 	*list = append(*list, v)
 }
@@ -155,7 +155,7 @@ func walkUses(st *Stmt, need func(Value)) {
 	for _, a := range st.Args {
 		need(a)
 	}
-	if (st.Op == Load || st.Op == Store) && st.Addr.Index != NoValue {
+	if st.Op.HasAddr() && st.Addr.Index != NoValue {
 		need(st.Addr.Index)
 	}
 	for _, b := range st.Blocks {
@@ -217,12 +217,20 @@ func (s *splitter) tile(b *Builder, pc *piece) int64 {
 	return (pc.hi - pc.lo + span - 1) / span
 }
 
-func (s *splitter) slotBuf(b *Builder, at int64) int {
-	return b.Buf(Buf{Kind: BufWork, Offset: at, Bytes: 64})
+func (s *splitter) slotBuf(b *Builder, at int64, t Type) int {
+	return b.Buf(Buf{Kind: BufWork, Offset: at, Bytes: slotBytes(t)})
 }
 
+// slotBytes is the room a value takes, in whole cache lines.
+func slotBytes(t Type) int64 { return max(64, int64(t.Elem.Size())*int64(t.Lanes)) }
+
 func slotMem(t Type) Mem {
-	if t.Elem.Size() == 8 {
+	switch t.Elem.Size() {
+	case 1:
+		return M8U
+	case 2:
+		return M16U
+	case 8:
 		return M64
 	}
 	return M32
@@ -234,7 +242,7 @@ func (s *splitter) store(b *Builder, v Value, at int64) {
 	if b.F.Types[v] == TIx {
 		v = b.Conv(IxToI64, TI64, v)
 	}
-	b.Store(slotMem(b.F.Types[v]), At(s.slotBuf(b, at), 0), v)
+	b.Store(slotMem(b.F.Types[v]), At(s.slotBuf(b, at, b.F.Types[v]), 0), v)
 }
 
 // load defines v in another part.
@@ -243,7 +251,7 @@ func (s *splitter) load(b *Builder, v Value) {
 	b.Node = d.Node
 	if at, ok := s.slot[v]; ok {
 		t := b.F.Types[v]
-		addr := At(s.slotBuf(b, at), 0)
+		addr := At(s.slotBuf(b, at, t), 0)
 		if t == TIx {
 			x := b.Load(TI64, M64, addr)
 			b.emit(Stmt{Op: I64ToIx, Type: TIx, Args: []Value{x}, Results: []Value{v}})
@@ -287,7 +295,7 @@ func (f *Func) renumber() {
 		c := &Block{Params: list(b.Params), Stmts: make([]Stmt, len(b.Stmts))}
 		for i, s := range b.Stmts {
 			s.Args = list(s.Args)
-			if (s.Op == Load || s.Op == Store) && s.Addr.Index != NoValue {
+			if s.Op.HasAddr() && s.Addr.Index != NoValue {
 				s.Addr.Index = name(s.Addr.Index)
 			}
 			blocks := make([]*Block, len(s.Blocks))

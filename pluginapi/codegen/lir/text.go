@@ -52,12 +52,15 @@ func (p *printer) stmt(s *Stmt, depth int) {
 		p.b.WriteString(" " + p.values(s.Args))
 	}
 	switch s.Op {
-	case Load, Store:
+	case Load, Store, MLoad, MStore, Gather, Scatter:
 		fmt.Fprintf(&p.b, " m%v buf%d", s.Mem, s.Addr.Buf)
 		if s.Addr.Index != NoValue {
 			fmt.Fprintf(&p.b, "+v%d*%d", s.Addr.Index, s.Addr.Scale)
 		}
 		fmt.Fprintf(&p.b, "%+d", s.Addr.Disp)
+		if s.Op == Gather || s.Op == Scatter {
+			fmt.Fprintf(&p.b, " stride %d", s.Imm)
+		}
 	case Const:
 		fmt.Fprintf(&p.b, " %#x", uint64(s.Imm))
 	case Extract, LaneDown, Zip, For:

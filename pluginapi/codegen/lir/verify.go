@@ -168,7 +168,7 @@ func (v *verifier) special(s *Stmt) error {
 		if !s.Type.IsVec() || !Defined(Splat, s.Type.Elem, true) {
 			return fmt.Errorf("to %v", s.Type)
 		}
-		if err := v.use(s.Args[0], s.Type.Scalar()); err != nil {
+		if err := v.use(s.Args[0], s.Type.Scalar().Carrier()); err != nil {
 			return err
 		}
 		return one(s.Type)
@@ -204,6 +204,8 @@ func (v *verifier) special(s *Stmt) error {
 			return fmt.Errorf("to a read-only buffer")
 		}
 		return v.use(s.Args[0], s.Type)
+	case MLoad, MStore, Gather, Scatter, Dot2S, Dot4US, MCast:
+		return v.wide(s)
 	case For:
 		return v.forStmt(s)
 	case While:
@@ -228,18 +230,30 @@ func (v *verifier) addr(s *Stmt) error {
 	}
 	want := s.Type.Elem.Size()
 	switch {
+	case s.Type.Elem == Mask && s.Type.IsVec() && s.Mem == M8U:
 	case s.Type.Elem == Mask || s.Type.Elem == Ix || s.Type.Elem == None:
 		return fmt.Errorf("of %v", s.Type)
+	case s.Mem >= MF16:
+		if s.Type.Elem != F32 {
+			return fmt.Errorf("access as %v of %v", s.Mem, s.Type)
+		}
+	case s.Type.Elem == I8 || s.Type.Elem == I16:
+		if !s.Type.IsVec() || s.Mem.Size() != want {
+			return fmt.Errorf("access of %d bytes for %v", s.Mem.Size(), s.Type)
+		}
 	case s.Mem < M32 && s.Type != TI32:
 		return fmt.Errorf("narrow access of %v", s.Type)
 	case s.Mem >= M32 && s.Mem.Size() != want:
 		return fmt.Errorf("access of %d bytes for %v", s.Mem.Size(), s.Type)
 	}
-	if a.Index == NoValue {
+	if a.Index == NoValue && (s.Op == Load || s.Op == Store) {
 		n := int64(s.Mem.Size()) * int64(s.Type.Lanes)
 		if a.Disp < 0 || a.Disp+n > v.f.Bufs[a.Buf].Bytes {
 			return fmt.Errorf("bytes %d..%d of a buffer of %d", a.Disp, a.Disp+n, v.f.Bufs[a.Buf].Bytes)
 		}
+		return nil
+	}
+	if a.Index == NoValue {
 		return nil
 	}
 	return v.use(a.Index, TIx)

@@ -20,6 +20,8 @@ func makers() [lir.NumOps]maker {
 		lir.LaneDown:  laneDown,
 		lir.Zip:       zip,
 		lir.Load:      func(c *fn, s *lir.Stmt) bool { c.f.At(s.Node); c.memLoad(s); return true },
+		lir.ExtS:      widen,
+		lir.ExtU:      widen,
 		lir.Shl:       shift,
 		lir.ShrS:      shift,
 		lir.ShrU:      shift,
@@ -48,8 +50,8 @@ func (c *fn) constant(s *lir.Stmt) {
 
 // uniform pushes a vector with the same bits in every lane.
 func (c *fn) uniform(size int, b uint64) {
-	if size == 4 {
-		b = b&math.MaxUint32 | b<<32
+	for w := 8 * size; w < 64; w *= 2 {
+		b = b&(1<<w-1) | b<<w
 	}
 	c.f.I("v128.const", b, b)
 }

@@ -77,7 +77,7 @@ func (c *fn) count(b *lir.Block) {
 		for _, a := range c.operands(s) {
 			use(a)
 		}
-		if (s.Op == lir.Load || s.Op == lir.Store) && s.Addr.Index != lir.NoValue {
+		if s.Op.HasAddr() && s.Addr.Index != lir.NoValue {
 			use(s.Addr.Index)
 		}
 		for _, r := range s.Results {

@@ -188,7 +188,10 @@ func Target() lir.Target {
 		Name:       "wasm32 simd128",
 		VecBytes:   16,
 		MatmulRows: 4, MatmulVecs: 2,
-		Vec: func(o lir.Op, e, _ lir.Elem, lanes int) bool {
+		Vec: func(o lir.Op, e, from lir.Elem, lanes int) bool {
+			if narrow(o, e, from) {
+				return hasNarrow(o, e, from, lanes)
+			}
 			return lanes > 1 && lanes*max(e.Size(), 4) <= 16 && lir.Defined(o, e, true) && !unsafeVec(o, e)
 		},
 	}

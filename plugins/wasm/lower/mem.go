@@ -26,7 +26,7 @@ type addrKey struct {
 func (c *fn) loadBases(b *lir.Block) {
 	used := make([]bool, len(c.src.Bufs))
 	eachStmt(b, func(s *lir.Stmt) {
-		if s.Op == lir.Load || s.Op == lir.Store {
+		if s.Op.HasAddr() {
 			used[s.Addr.Buf] = true
 		}
 	})
@@ -179,6 +179,8 @@ func (c *fn) memLoad(s *lir.Stmt) {
 		c.f.I(wasmType(s.Type).String()+"."+scalarMem[s.Mem].load, align, off)
 	case half(s.Type):
 		c.f.I("v128.load64_zero", align, off)
+	case quarter(s.Type):
+		c.f.I("v128.load32_zero", align, off)
 	default:
 		c.f.I("v128.load", align, off)
 	}
@@ -195,6 +197,8 @@ func (c *fn) memStore(s *lir.Stmt) {
 		c.f.I(wasmType(s.Type).String()+"."+scalarMem[s.Mem].store, align, off)
 	case half(s.Type):
 		c.f.I("v128.store64_lane", align, off, 0)
+	case quarter(s.Type):
+		c.f.I("v128.store32_lane", align, off, 0)
 	default:
 		c.f.I("v128.store", align, off)
 	}
@@ -202,6 +206,9 @@ func (c *fn) memStore(s *lir.Stmt) {
 
 // half reports whether a vector fills only the low half of a v128.
 func half(t lir.Type) bool { return int(t.Lanes)*laneBytes(t) == 8 }
+
+// quarter likewise, of four bytes.
+func quarter(t lir.Type) bool { return int(t.Lanes)*laneBytes(t) == 4 }
 
 func laneBytes(t lir.Type) int {
 	if t.Elem == lir.Mask {

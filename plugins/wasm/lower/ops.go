@@ -25,7 +25,10 @@ var plain = [lir.NumOps]struct{ scalar, vec string }{
 	lir.FFloor: {"floor", "floor"}, lir.FCeil: {"ceil", "ceil"}, lir.FTrunc: {"trunc", "trunc"},
 	lir.FNearest: {"nearest", "nearest"}, lir.FCopysign: {"copysign", ""},
 	lir.FEq: {"eq", "eq"}, lir.FNe: {"ne", "ne"}, lir.FLt: {"lt", "lt"}, lir.FLe: {"le", "le"},
-	lir.MAnd: {"", "v128.and"}, lir.MOr: {"", "v128.or"}, lir.MNot: {"", "v128.not"},
+	lir.MinS: {"", "min_s"}, lir.MinU: {"", "min_u"}, lir.MaxS: {"", "max_s"}, lir.MaxU: {"", "max_u"}, lir.IAbs: {"", "abs"},
+	lir.AddSatS: {"", "add_sat_s"}, lir.AddSatU: {"", "add_sat_u"}, lir.SubSatS: {"", "sub_sat_s"}, lir.SubSatU: {"", "sub_sat_u"},
+	lir.Dot2S: {"", "i32x4.dot_i16x8_s"},
+	lir.MAnd:  {"", "v128.and"}, lir.MOr: {"", "v128.or"}, lir.MNot: {"", "v128.not"},
 }
 
 // conv maps conversions from one element type to another to instructions; an
@@ -65,6 +68,10 @@ var conv = map[convKey]string{
 // shape is the simd128 name of a vector of that element.
 func shape(e lir.Elem) string {
 	switch e {
+	case lir.I8:
+		return "i8x16"
+	case lir.I16:
+		return "i16x8"
 	case lir.I32:
 		return "i32x4"
 	case lir.I64:

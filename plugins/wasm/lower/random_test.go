@@ -112,7 +112,7 @@ func (g *generator) statement() {
 func (g *generator) operation(t lir.Type) {
 	for range 30 {
 		o := lir.Op(1 + g.r.IntN(int(lir.NumOps)-1))
-		if elsewhere[o] && o != lir.Select || lir.IsConversion(o) || !lir.Defined(o, t.Elem, t.IsVec()) {
+		if elsewhere[o] && o != lir.Select || laneOps[o] || lir.IsConversion(o) || !lir.Defined(o, t.Elem, t.IsVec()) {
 			continue
 		}
 		if o >= lir.DivS && o <= lir.RemU {
@@ -174,7 +174,7 @@ func (g *generator) convert() {
 		return // sizes decide what the value may be
 	}
 	from, to := lir.Type{Elem: p[0], Lanes: 1}, lir.Type{Elem: p[1], Lanes: 1}
-	if g.r.IntN(2) == 0 && lir.Defined(o, p[1], true) {
+	if g.r.IntN(2) == 0 && lir.Defined(o, p[1], true) && !laneOps[o] {
 		from, to = lir.Vec(p[0], 2), lir.Vec(p[1], 2)
 	}
 	v := g.value(from)

@@ -103,7 +103,7 @@ func eachUse(b *lir.Block, visit func(lir.Value)) {
 		for _, a := range s.Args {
 			visit(a)
 		}
-		if (s.Op == lir.Load || s.Op == lir.Store) && s.Addr.Index != lir.NoValue {
+		if s.Op.HasAddr() && s.Addr.Index != lir.NoValue {
 			visit(s.Addr.Index)
 		}
 		for _, n := range s.Blocks {

@@ -69,7 +69,7 @@ func (a *analyser) walk(b *lir.Block, deeper int) {
 		for _, v := range s.Args {
 			a.use(v)
 		}
-		if (s.Op == lir.Load || s.Op == lir.Store) && s.Addr.Index != lir.NoValue {
+		if s.Op.HasAddr() && s.Addr.Index != lir.NoValue {
 			a.use(s.Addr.Index)
 		}
 		if a.depth > 0 {

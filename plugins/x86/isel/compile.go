@@ -95,6 +95,9 @@ func (l *Level) hasVec(o lir.Op, e, from lir.Elem, lanes int) bool {
 	if !lir.Defined(o, e, true) {
 		return false
 	}
+	if e == lir.I8 || e == lir.I16 || from == lir.I8 || from == lir.I16 || laneOps[o] {
+		return l.hasNarrow(o, e, from, lanes)
+	}
 	l.prepare()
 	w := lanes * e.Size()
 	half := func(n int) bool { return n == l.VecBytes || n == l.VecBytes/2 }

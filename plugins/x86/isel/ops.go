@@ -26,6 +26,8 @@ var rules = [lir.NumOps]rule{
 	lir.Clz: bitOp, lir.Ctz: bitOp, lir.Popcnt: bitOp,
 	lir.MulHiS: mulHi, lir.MulHiU: mulHi,
 	lir.Ext8S: extOp, lir.Ext16S: extOp,
+	lir.MinS: laneOp, lir.MinU: laneOp, lir.MaxS: laneOp, lir.MaxU: laneOp, lir.IAbs: laneOp,
+	lir.AddSatS: laneOp, lir.AddSatU: laneOp, lir.SubSatS: laneOp, lir.SubSatU: laneOp, lir.Dot2S: laneOp,
 
 	lir.Eq: compareOp, lir.Ne: compareOp, lir.LtS: compareOp, lir.LtU: compareOp, lir.LeS: compareOp, lir.LeU: compareOp,
 	lir.FEq: compareOp, lir.FNe: compareOp, lir.FLt: compareOp, lir.FLe: compareOp,
@@ -39,7 +41,7 @@ var rules = [lir.NumOps]rule{
 	lir.Select: selectOp,
 	lir.MAnd:   maskOp, lir.MOr: maskOp, lir.MNot: maskOp, lir.MAny: compareOp,
 
-	lir.Wrap: sameReg, lir.IxToI64: sameReg, lir.I64ToIx: sameReg, lir.IxToI32: sameReg,
+	lir.Wrap: wrapOp, lir.IxToI64: sameReg, lir.I64ToIx: sameReg, lir.IxToI32: sameReg,
 	lir.ExtS: extOp, lir.ExtU: extOp, lir.I32ToIxU: extOp,
 	lir.SToF: toFloat, lir.UToF: toFloat, lir.FToS: toInt, lir.FToU: toInt,
 	lir.Promote: promote, lir.Demote: demote, lir.BitsOf: moveBits, lir.FromBits: moveBits,
@@ -103,7 +105,7 @@ func (lo *lowering) stmt(s *lir.Stmt) {
 func (lo *lowering) splatOfLoad(s *lir.Stmt) bool {
 	v := s.Results[0]
 	ld := lo.deferred(s.Args[0], lir.Load)
-	return ld != nil && ld.Mem >= lir.M32 && lo.an.local[v] && lo.an.uses[v] == 1
+	return ld != nil && s.Type.Elem.Size() >= 4 && ld.Mem >= lir.M32 && lo.an.local[v] && lo.an.uses[v] == 1
 }
 
 func (lo *lowering) isConst(v lir.Value) bool {
@@ -205,6 +207,9 @@ func (l *Level) vecIntName(op lir.Op, e lir.Elem) string {
 
 func intOp(lo *lowering, s *lir.Stmt) mir.Reg {
 	comm := s.Op != lir.Sub
+	if s.Type.IsVec() && s.Type.Elem.Size() < 4 {
+		return laneOp(lo, s)
+	}
 	if s.Type.IsVec() {
 		return lo.vecBinary(lo.vecIntName(s.Op, s.Type.Elem), s.Type, s.Args[0], s.Args[1], comm)
 	}
@@ -381,6 +386,9 @@ var extNames = map[lir.Op]string{lir.Ext8S: "movsx r32,r8", lir.Ext16S: "movsx r
 	lir.ExtU: "mov r32,r32", lir.I32ToIxU: "mov r32,r32"}
 
 func extOp(lo *lowering, s *lir.Stmt) mir.Reg {
+	if s.Type.IsVec() {
+		return widen(lo, s)
+	}
 	return lo.b.Op(lo.node, lo.l.form(extNames[s.Op]), lo.use(s.Args[0]))
 }
 

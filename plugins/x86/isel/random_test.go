@@ -263,7 +263,7 @@ func (g *gen) op() {
 		v = g.b.Op(op, c, g.pick(t), g.pick(t))
 	case isConv(op):
 		v = g.conv(op, t)
-	case op <= lir.Store || isPredicate(op) || op >= lir.MAnd && op <= lir.MAny || !lir.Defined(op, t.Elem, t.IsVec()),
+	case op <= lir.Store || laneOps[op] || isPredicate(op) || op >= lir.MAnd && op <= lir.MAny || !lir.Defined(op, t.Elem, t.IsVec()),
 		t.IsVec() && !g.l.hasVec(op, t.Elem, lir.None, int(t.Lanes)):
 		v = g.compareAt(g.types[g.Intn(4)])
 	default:

@@ -155,6 +155,10 @@ func (lo *lowering) makeConst(k constKey) mir.Reg {
 		return lo.b.OpMem(n, lo.l.form("const vmovups "+vecLetter[w]+","+vecBits[w]), lo.poolAddr(data))
 	}
 	lane := appendLane(nil, size, k.bits)
+	for size < 4 { // repeated to a lane that broadcasts take
+		lane, size = append(lane, lane...), 2*size
+	}
+	w = max(w, 16)
 	switch {
 	case allBytes(lane, 0):
 		return lo.b.Op(n, lo.l.pseudo["zero.vec"])
@@ -172,7 +176,12 @@ func (lo *lowering) makeConst(k constKey) mir.Reg {
 }
 
 func appendLane(b []byte, size int, v int64) []byte {
-	if size == 4 {
+	switch size {
+	case 1:
+		return append(b, byte(v))
+	case 2:
+		return binary.LittleEndian.AppendUint16(b, uint16(v))
+	case 4:
 		return binary.LittleEndian.AppendUint32(b, uint32(v))
 	}
 	return binary.LittleEndian.AppendUint64(b, uint64(v))
@@ -230,7 +239,7 @@ func (lo *lowering) load(s *lir.Stmt) mir.Reg {
 	var op mir.Op
 	switch t := s.Type; {
 	case t.IsVec():
-		op = lo.l.vop("vmovups", "V,M", vecBytes(t))
+		op = lo.l.vecMove(t, false)
 	case t.Elem == lir.F32:
 		op = lo.l.form("vmovss x,m32")
 	case t.Elem == lir.F64:
@@ -248,7 +257,7 @@ func (lo *lowering) store(s *lir.Stmt) {
 	var op mir.Op
 	switch {
 	case t.IsVec():
-		op = lo.l.vop("vmovups", "M,V", vecBytes(t))
+		op = lo.l.vecMove(t, true)
 	case t.Elem == lir.F32:
 		op = lo.l.form("vmovss m32,x")
 	case t.Elem == lir.F64:
@@ -281,7 +290,7 @@ func (lo *lowering) memOf(v lir.Value) (mir.Addr, bool) {
 		return lo.addr(s.Addr), true
 	}
 	s := lo.def[v]
-	if s == nil || s.Op != lir.Const || lo.class(s.Type) != vec {
+	if s == nil || s.Op != lir.Const || lo.class(s.Type) != vec || s.Type.Elem.Size() < 4 {
 		return mir.Addr{}, false
 	}
 	if _, ok := lo.cache[keyOf(s)]; ok || lo.depth > 0 {
@@ -313,7 +322,7 @@ func (lo *lowering) bcastOf(v lir.Value) (mir.Addr, bool) {
 		}
 	}
 	s := lo.def[v]
-	if s == nil || s.Op != lir.Const || !s.Type.IsVec() || lo.depth > 0 {
+	if s == nil || s.Op != lir.Const || !s.Type.IsVec() || lo.depth > 0 || s.Type.Elem.Size() < 4 {
 		return mir.Addr{}, false
 	}
 	lane := appendLane(nil, s.Type.Elem.Size(), s.Imm)
@@ -328,6 +337,9 @@ func (lo *lowering) bcastOf(v lir.Value) (mir.Addr, bool) {
 func (lo *lowering) splat(s *lir.Stmt) mir.Reg {
 	w, t, v := vecBytes(s.Type), s.Type, s.Args[0]
 	size := t.Elem.Size()
+	if size < 4 {
+		return lo.splatNarrow(s)
+	}
 	if ld := lo.deferred(v, lir.Load); ld != nil && ld.Mem >= lir.M32 {
 		lo.left[v]--
 		return lo.b.OpMem(lo.node, lo.broadcast(w, size, true), lo.addr(ld.Addr))

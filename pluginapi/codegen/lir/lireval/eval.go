@@ -101,13 +101,8 @@ func (m *machine) stmt(s *lir.Stmt) {
 		m.set(s.Results, m.values(b.Yield))
 	case lir.Return:
 		m.returned, m.code = true, m.v[s.Args[0]][0]
-	case lir.Store:
-		for i, x := range m.v[s.Args[0]] {
-			p := m.at(s.Addr, int64(i*s.Mem.Size()), s.Mem.Size())
-			for k := range s.Mem.Size() {
-				p[k] = byte(x >> (8 * k))
-			}
-		}
+	case lir.Store, lir.MStore, lir.Scatter:
+		m.store(s)
 	default:
 		m.v[s.Results[0]] = m.op(s)
 	}
@@ -138,6 +133,12 @@ func (m *machine) op(s *lir.Stmt) []uint64 {
 	switch s.Op {
 	case lir.Extract:
 		return []uint64{m.v[s.Args[0]][s.Imm]}
+	case lir.MLoad, lir.Gather:
+		return m.someLanes(s)
+	case lir.Dot2S, lir.Dot4US:
+		return m.dot(s)
+	case lir.MCast:
+		return m.v[s.Args[0]]
 	case lir.MAny:
 		any := uint64(0)
 		for _, x := range m.v[s.Args[0]] {
@@ -162,9 +163,9 @@ func (m *machine) op(s *lir.Stmt) []uint64 {
 		case lir.LaneIx:
 			lanes[i] = uint64(i)
 		case lir.Splat:
-			lanes[i] = m.v[s.Args[0]][0]
+			lanes[i] = trunc(s.Type.Elem, m.v[s.Args[0]][0])
 		case lir.Load:
-			lanes[i] = load(m.at(s.Addr, int64(i*s.Mem.Size()), s.Mem.Size()), s.Mem)
+			lanes[i] = loadAs(s.Type.Elem, m.at(s.Addr, int64(i*s.Mem.Size()), s.Mem.Size()), s.Mem)
 		default:
 			args := make([]uint64, len(s.Args))
 			for k, a := range s.Args {
@@ -195,6 +196,12 @@ func load(b []byte, form lir.Mem) uint64 {
 func trunc(e lir.Elem, x uint64) uint64 {
 	if e == lir.I64 || e == lir.F64 {
 		return x
+	}
+	switch e {
+	case lir.I8:
+		return x & math.MaxUint8
+	case lir.I16:
+		return x & math.MaxUint16
 	}
 	return x & math.MaxUint32
 }
@@ -233,14 +240,16 @@ func convert(o lir.Op, from, to lir.Elem, x uint64) uint64 {
 	un := map[lir.Elem]types.DType{lir.I32: types.U32, lir.I64: types.U64, lir.F32: types.F32, lir.F64: types.F64}
 	switch o {
 	case lir.ExtS:
-		return uint64(int64(int32(x)))
+		return trunc(to, uint64(signed(from, x)))
 	case lir.SToF, lir.FToS, lir.Promote, lir.Demote:
 		return numeric.ConvertOf(dt[from], dt[to])(x)
 	case lir.UToF, lir.FToU:
 		return numeric.ConvertOf(un[from], un[to])(x)
 	case lir.ExtU, lir.BitsOf, lir.FromBits, lir.IxToI64, lir.IxToI32, lir.I32ToIxU:
 		return x
-	case lir.Wrap, lir.I64ToIx:
+	case lir.Wrap:
+		return trunc(to, x)
+	case lir.I64ToIx:
 		return x & math.MaxUint32
 	}
 	panic(fmt.Sprint("conversion ", o))
@@ -252,7 +261,10 @@ func integer(o lir.Op, e lir.Elem, a []uint64) uint64 {
 	s := func(x uint64) int64 { return int64(x) }
 	if e != lir.I64 {
 		w = 32
-		s = func(x uint64) int64 { return int64(int32(x)) }
+		if e == lir.I8 || e == lir.I16 {
+			w = uint64(8 * e.Size())
+		}
+		s = func(x uint64) int64 { return signed(e, x) }
 	}
 	x, y := a[0], uint64(0)
 	if len(a) > 1 {
@@ -303,6 +315,18 @@ func integer(o lir.Op, e lir.Elem, a []uint64) uint64 {
 			h -= x
 		}
 		return h
+	case lir.MinS:
+		return uint64(min(s(x), s(y)))
+	case lir.MaxS:
+		return uint64(max(s(x), s(y)))
+	case lir.MinU:
+		return min(x, y)
+	case lir.MaxU:
+		return max(x, y)
+	case lir.IAbs:
+		return uint64(max(s(x), -s(x)))
+	case lir.AddSatS, lir.SubSatS, lir.AddSatU, lir.SubSatU:
+		return saturated(o, s(x), s(y), int64(x), int64(y), w)
 	case lir.Ext8S:
 		return uint64(int64(int8(x)))
 	case lir.Ext16S:

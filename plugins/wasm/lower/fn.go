@@ -38,10 +38,11 @@ type fn struct {
 	bases  map[base]uint32 // locals with buffer addresses
 	loops  [][]uint32      // per open loop, locals to free at its end
 	scopes []scope
+	above  map[lir.Value]bool // indices that are not negative
 }
 
 func (g *gen) newFn(wf *wenc.Func, src *lir.Func) *fn {
-	return &fn{f: wf, makers: &g.makers, src: src, h: g.h, consts: g.consts, v: g.v, bases: map[base]uint32{}}
+	return &fn{f: wf, makers: &g.makers, src: src, h: g.h, consts: g.consts, v: g.v, bases: map[base]uint32{}, above: notNegative(src)}
 }
 
 // operands are the values a statement reads. A vector shift by a uniform count

@@ -109,7 +109,7 @@ func (c *fn) address(a lir.Addr) uint64 {
 		off += int64(c.consts[buf.Index])
 	}
 	c.dynamic(a, buf.Kind)
-	if off < 0 {
+	if off < 0 || a.Index != lir.NoValue && !c.above[a.Index] && off > 0 {
 		c.f.I32(int32(off))
 		c.f.I("i32.add")
 		off = 0

@@ -30,11 +30,11 @@ const NoValue Value = -1
 
 // Program is one planned computation.
 type Program struct {
-	Name    string
-	Bufs    []Buffer
-	Values  []ValueInfo
-	Params  []Value // scalars that are given
-	Body    *Block  // yields the scalar results
+	Name   string
+	Bufs   []Buffer
+	Values []ValueInfo
+	Params []Value // scalars that are given
+	Body   *Block  // yields the scalar results
 }
 
 // ValueInfo describes a value: its dtype and the graph node it belongs to.

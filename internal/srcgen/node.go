@@ -67,14 +67,6 @@ func (n *node) clone() *node {
 	return &c
 }
 
-func (n *node) count() int {
-	total := 1
-	for _, k := range n.kids {
-		total += k.count()
-	}
-	return total
-}
-
 // Program is a generated program; its one entry is f.
 type Program struct {
 	root     *node
